@@ -1,0 +1,101 @@
+"""The one decorator for kernels: compiled once, cached under a key of the sources, and announced.
+
+numba notices an edited function but not an edited constant in another module, so the cache folder is keyed by
+a hash of the sources, and by ``NUMBA_BOUNDSCHECK``, which a warm cache would ignore.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import config
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@functools.cache
+def _sources_hash(folder: Path) -> str:
+    """Return a hash of the Python sources of this package and of ``folder``."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for root in sorted({Path(__file__).parent, folder}):
+        for path in sorted(root.glob("*.py")):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _writable(folder: Path) -> bool:
+    """Create ``folder`` and tell whether files can be written in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+@functools.cache
+def cache_dir(folder: Path) -> Path:
+    """Return the cache folder for the kernels of the package at ``folder``."""
+    root = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    name = _sources_hash(folder) + ("-checked" if config.BOUNDSCHECK else "")
+    for base in (Path(root), Path(tempfile.gettempdir())):
+        path = base / "jolly_env" / name
+        if _writable(path):
+            return path
+    raise OSError(f"no writable folder for compiled kernels: tried {root} and {tempfile.gettempdir()}")
+
+
+def kernel(function: F) -> F:
+    """Compile ``function`` with numba on first use and cache the result on disk."""
+    if config.DISABLE_JIT:
+        return function
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_dir(Path(function.__code__.co_filename).parent))
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    finally:
+        config.CACHE_DIR = before
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on the file ``path`` where the platform has one."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: numba's own replace-by-rename has to do
+        yield
+        return
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def warm_up(name: str, folder: Path, compile_all: Callable[[], None]) -> None:
+    """Run ``compile_all`` once for these sources, in one process at a time, and say so on stderr.
+
+    Later processes find the marker ``name`` and return at once: their kernels load from the cache on use.
+    """
+    if config.DISABLE_JIT:
+        return
+    path = cache_dir(folder)
+    marker = path / f"{name}.ready"
+    if marker.exists():
+        return
+    with _locked(path / "lock"):
+        if marker.exists():
+            return
+        print(f"{name}: compiling its kernels, once, into {path} ...", file=sys.stderr, flush=True)
+        start = time.perf_counter()
+        compile_all()
+        marker.touch()
+        print(f"{name}: compiled in {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)

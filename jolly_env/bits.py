@@ -1,0 +1,57 @@
+"""Bit operations on 64-bit words, for kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.core import config, types
+from numba.extending import intrinsic
+
+from jolly_env._jit import kernel
+
+if config.DISABLE_JIT:
+
+    def lowest_bit(word: Any) -> int:
+        """Return the position of the lowest bit that is set in a non-zero word."""
+        return (int(word) & -int(word)).bit_length() - 1
+
+    def bit_count(word: Any) -> int:
+        """Return the number of bits that are set."""
+        return (int(word) & 0xFFFFFFFFFFFFFFFF).bit_count()
+
+else:
+
+    @intrinsic
+    def lowest_bit(typing_context: Any, word: Any) -> Any:
+        """Return the position of the lowest bit that is set in a non-zero word."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            found = builder.cttz(args[0], context.get_constant(types.boolean, True))
+            return context.cast(builder, found, word, types.int64)
+
+        return types.int64(word), generate
+
+    @intrinsic
+    def bit_count(typing_context: Any, word: Any) -> Any:
+        """Return the number of bits that are set."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return context.cast(builder, builder.ctpop(args[0]), word, types.int64)
+
+        return types.int64(word), generate
+
+
+@kernel
+def set_bit(words: np.ndarray, index: int) -> None:
+    """Set bit ``index`` of an array of 64-bit words, in place."""
+    words[index >> 6] |= np.uint64(1) << np.uint64(index & 63)
+
+
+@kernel
+def has_bit(words: np.ndarray, index: int) -> bool:
+    """Tell whether bit ``index`` of an array of 64-bit words is set."""
+    return (words[index >> 6] >> np.uint64(index & 63)) & np.uint64(1) != np.uint64(0)
+
+
+__all__ = ["bit_count", "has_bit", "lowest_bit", "set_bit"]

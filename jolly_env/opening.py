@@ -1,0 +1,405 @@
+"""R8: which lays and attaches can still bring the turn to ``opening_points`` with a card left to discard.
+
+Every meld that could lie at the turn's end is a *candidate*: a new set, a new run, or an extension of a meld of
+this turn. A candidate is a 64-bit set (bit c: card c; bits from 52 on: an end of a run or the free slot of a set of
+this turn), the jokers it takes, its points and its number of cards. The seat can open exactly if some candidates
+that fit the hand together are worth enough and leave a card. A first step is legal exactly if such a packing holds
+a candidate that begins with it: each base meld of three within a candidate is such a step, as the order is free.
+
+A packing is sought by branch and bound. Its value is at most the points of the cards that lie in some candidate
+without a joker, and for each joker the most that a candidate gains by it; two tables give a quicker, weaker bound of
+the same kind, which settles most hands before any candidate is listed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jolly_env import actions as act
+from jolly_env._jit import kernel
+from jolly_env.bits import bit_count, has_bit, lowest_bit, set_bit
+from jolly_env.cards import JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
+from jolly_env.moves import State
+from jolly_env.rules import OPENING_POINTS
+from jolly_env.state import SET
+
+SET_SUITS = act.SET_SUITS
+
+# Rows of the scratch: first the candidates, then the path of the search.
+BITS, BOTH, JOKERS, VALUE, COUNT, FREE, SHAPE, BASE, LOW, FORM = range(10)
+ONE, TWO, SPARE_JOKERS, NEED, SPARE_CARDS, SPARE_FREE, NEXT = range(10, 17)
+SCRATCH_ROWS = 17
+SCRATCH_COLUMNS = 8192
+"""Room for the candidates of any hand; the most that a hand of 20 can have is shown in the tests."""
+
+# Shapes of a candidate, with the meaning of BASE, LOW and FORM.
+NEW_SET = 0  # rank, 0, suits of the naturals as bits
+NEW_RUN = 1  # suit, lowest place, places of the jokers as bits
+EXTENSION = 2  # first action, 0, 0
+
+FIRST_SIDE = 52
+"""First bit of a candidate's set that stands for a place at a meld of this turn."""
+
+
+def new_scratch() -> np.ndarray:
+    """Return room for the search: int64[17, 8192]. One caller at a time may use it."""
+    return np.zeros((SCRATCH_ROWS, SCRATCH_COLUMNS), dtype=np.int64)
+
+
+def _mask_tables() -> tuple[np.ndarray, np.ndarray]:
+    """Return, by 13-bit mask of ranks, the points in hand order (ace 10), and the most that a joker gains by them.
+
+    The gain is the joker's own place and up to two cards on either side of it: a longer row of cards needs no joker.
+    """
+    masks = np.arange(1 << RANKS)
+    points = np.zeros(1 << RANKS, dtype=np.int16)
+    for rank in range(RANKS):
+        points += np.where(masks >> rank & 1, PLACE_VALUE[rank if rank else RANKS], 0).astype(np.int16)
+    places = masks | (masks & 1) << RANKS
+    gain = np.zeros(1 << RANKS, dtype=np.int16)
+    for place in range(PLACES):
+        here = np.full(1 << RANKS, PLACE_VALUE[place])
+        for step in (-1, 1):
+            reached = np.ones(1 << RANKS, dtype=bool)
+            for other in (place + step, place + 2 * step):
+                if 0 <= other < PLACES:
+                    reached &= (places >> other & 1).astype(bool)
+                    here += np.where(reached, PLACE_VALUE[other], 0)
+        gain = np.maximum(gain, here).astype(np.int16)
+    return points, gain
+
+
+POINTS, RUN_GAIN = _mask_tables()
+
+
+@kernel
+def quick_bound(state: State, seat: int) -> int:
+    """Return an upper bound of the points that a hand can lay on a table without melds of this turn."""
+    ones = state["ones"]
+    jokers = int(state["hands"][seat, JOKER])
+    c, d, h, s = ones[seat, 0], ones[seat, 1], ones[seat, 2], ones[seat, 3]
+    pairs = (c & d) | (h & s) | ((c | d) & (h | s))
+    triples = (c & d & (h | s)) | (h & s & (c | d))
+    total = 0
+    gain = 0
+    for suit in range(SUITS):
+        held = ones[seat, suit]
+        places = held | (held & 1) << RANKS
+        middle = places & places >> 1 & places >> 2
+        rows = middle | middle << 1 | middle << 2
+        free = (rows | rows >> RANKS | triples) & held
+        total += POINTS[free] + POINTS[free & state["twos"][seat, suit]]
+        if triples & 1 and free & 1:
+            total += 15 + 15 * (state["twos"][seat, suit] & 1)
+        if jokers > 0:
+            gain = max(gain, RUN_GAIN[held & ~free])
+    if jokers > 0:
+        if pairs & 1:
+            gain = max(gain, 75)
+            if triples & 1 == 0:
+                total += 60  # a free ace of a run may lie in a set with a joker instead
+        for rank in range(RANKS - 1, 0, -1):
+            if pairs >> rank & 1:
+                gain = max(gain, 3 * SET_VALUE[rank])
+                break
+    return total + jokers * gain
+
+
+@kernel
+def add_candidate(
+    scratch: np.ndarray, n: int, bits: int, jokers: int, value: int, count: int, shape: int, base: int, low: int, form: int
+) -> int:
+    """Append a candidate to the list of ``n`` and return its new length."""
+    scratch[BITS, n] = bits
+    scratch[BOTH, n] = 0
+    scratch[JOKERS, n] = jokers
+    scratch[VALUE, n] = value
+    scratch[COUNT, n] = count
+    scratch[SHAPE, n] = shape
+    scratch[BASE, n] = base
+    scratch[LOW, n] = low
+    scratch[FORM, n] = form
+    return n + 1
+
+
+@kernel
+def list_sets(state: State, seat: int, scratch: np.ndarray, n: int) -> int:
+    """Append all sets that the hand can make, the dearest first (R3)."""
+    ones = state["ones"]
+    joker = 1 if state["hands"][seat, JOKER] > 0 else 0
+    for i in range(RANKS):
+        rank = (RANKS - i) % RANKS  # ace, K, Q, ..., 2
+        held = 0
+        for suit in range(SUITS):
+            held |= (ones[seat, suit] >> rank & 1) << suit
+        for suits in range(held, 0, -1):
+            count = bit_count(suits)
+            if suits & held != suits or count + joker < 3 or count < 2:
+                continue
+            bits = np.int64(0)
+            for suit in range(SUITS):
+                bits |= np.int64(suits >> suit & 1) << (RANKS * suit + rank)
+            value = SET_VALUE[rank]
+            if count >= 3:
+                n = add_candidate(scratch, n, bits, 0, value * count, count, NEW_SET, rank, 0, suits)
+            if joker and count <= 3:
+                n = add_candidate(scratch, n, bits, 1, value * (count + 1), count + 1, NEW_SET, rank, 0, suits)
+    return n
+
+
+@kernel
+def list_runs(state: State, seat: int, scratch: np.ndarray, n: int) -> int:
+    """Append all runs that the hand can make (R4, R5)."""
+    for suit in range(SUITS):
+        for low in range(PLACES - 3, -1, -1):
+            n = list_rows(state, seat, scratch, n, suit, low, 1, False, NEW_RUN, 0, 0)
+    return n
+
+
+@kernel
+def list_extensions(state: State, seat: int, scratch: np.ndarray, n: int) -> int:
+    """Append all ways to lengthen the melds of this turn (R8)."""
+    side = np.int64(1) << FIRST_SIDE
+    for meld in range(state["meld_count"]):
+        if state["meld_turn"][meld] != state["turn"]:
+            continue
+        base, action = int(state["meld_base"][meld]), act.MELD + act.MELD_FORMS * meld
+        if state["meld_kind"][meld] == SET:
+            n = list_set_extensions(state, seat, scratch, n, meld, side)
+        else:
+            low, jokers = int(state["meld_low"][meld]), int(state["meld_jokers"][meld])
+            high = low + int(state["meld_size"][meld]) - 1
+            after = (jokers >> low & 1) != 0
+            below, above = action + act.NATURAL_BELOW, action + act.NATURAL_ABOVE
+            n = list_rows(state, seat, scratch, n, base, low - 1, -1, after, EXTENSION, below, side)
+            side <<= 1
+            after = (jokers >> high & 1) != 0
+            n = list_rows(state, seat, scratch, n, base, high + 1, 1, after, EXTENSION, above, side)
+        side <<= 1
+    return n
+
+
+@kernel
+def list_set_extensions(state: State, seat: int, scratch: np.ndarray, n: int, meld: int, side: int) -> int:
+    """Append the cards that make a set of this turn one of four (R3, R5)."""
+    if state["meld_size"][meld] == 4:
+        return n
+    rank, action = int(state["meld_base"][meld]), act.MELD + act.MELD_FORMS * meld
+    for suit in range(SUITS):
+        if state["meld_cards"][meld, suit] < 0 and state["ones"][seat, suit] >> rank & 1:
+            bits = side | np.int64(1) << (RANKS * suit + rank)
+            n = add_candidate(scratch, n, bits, 0, SET_VALUE[rank], 1, EXTENSION, action + suit, 0, 0)
+    if state["meld_jokers"][meld] == 0 and state["hands"][seat, JOKER] > 0:
+        n = add_candidate(scratch, n, side, 1, SET_VALUE[rank], 1, EXTENSION, action + act.ATTACH_SET_JOKER, 0, 0)
+    return n
+
+
+@kernel
+def list_rows(
+    state: State,
+    seat: int,
+    scratch: np.ndarray,
+    n: int,
+    suit: int,
+    start: int,
+    step: int,
+    after_joker: bool,
+    shape: int,
+    action: int,
+    side: int,
+) -> int:
+    """Append all rows of naturals and jokers from place ``start`` in direction ``step``, no two jokers adjacent.
+
+    A new run needs three cards; an extension one, and its first card tells the first action: ``action`` for a
+    natural, the next number for a joker. ``side`` is the bit of the run's end.
+    """
+    if start < 0 or start >= PLACES:
+        return n
+    held = np.int64(state["ones"][seat, suit])
+    held |= (held & 1) << RANKS
+    jokers = int(state["hands"][seat, JOKER])
+    # The path of the search is not in use yet: its columns hold the rows that are still to be lengthened.
+    top = 0
+    if jokers > 0 and not after_joker:
+        scratch[ONE, top], scratch[TWO, top] = np.int64(1) << start, 1  # places of the jokers, cards
+        top += 1
+    if held >> start & 1:
+        scratch[ONE, top], scratch[TWO, top] = 0, 1
+        top += 1
+    while top > 0:
+        top -= 1
+        form, count = scratch[ONE, top], scratch[TWO, top]
+        last = start + step * (count - 1)
+        if count >= 3 or shape == EXTENSION:
+            base = action + (form >> start & 1) if shape == EXTENSION else suit
+            n = add_row(scratch, n, suit, min(start, last), count, form, shape, base, side)
+            if count == PLACES and form & 1 == 0 and form >> RANKS & 1 == 0:
+                if state["twos"][seat, suit] & 1:
+                    scratch[BOTH, n - 1] = np.int64(1) << (RANKS * suit)
+                else:
+                    n -= 1  # both its aces are naturals, and only one is there
+        place = last + step
+        if place < 0 or place >= PLACES:
+            continue
+        if form >> last & 1 == 0 and bit_count(form) < jokers:
+            scratch[ONE, top], scratch[TWO, top] = form | np.int64(1) << place, count + 1
+            top += 1
+        if held >> place & 1:
+            scratch[ONE, top], scratch[TWO, top] = form, count + 1
+            top += 1
+    return n
+
+
+@kernel
+def add_row(
+    scratch: np.ndarray, n: int, suit: int, low: int, count: int, form: int, shape: int, base: int, side: int
+) -> int:
+    """Append the candidate of a row of ``count`` cards from place ``low`` on, with jokers at the places ``form``."""
+    bits = np.int64(side)
+    value = 0
+    for place in range(low, low + count):
+        value += PLACE_VALUE[place]
+        if form >> place & 1 == 0:
+            bits |= np.int64(1) << (RANKS * suit + place % RANKS)
+    return add_candidate(scratch, n, bits, bit_count(form), value, count, shape, base, low, form)
+
+
+@kernel
+def bound_candidates(scratch: np.ndarray, n: int, two: int) -> tuple[int, int]:
+    """Fill the row FREE and return the points of all free cards and the most that a candidate gains by a joker.
+
+    A card is free if it lies in a candidate without a joker. A packing is worth at most the points of its free cards
+    and the gain for each of its jokers.
+    """
+    free = np.int64(0)
+    ace = 10
+    for i in range(n):
+        if scratch[JOKERS, i] == 0:
+            free |= scratch[BITS, i]
+        if scratch[SHAPE, i] != NEW_RUN and scratch[VALUE, i] % 25 == 0:
+            ace = 25  # a set of aces, or a card attached to one
+    free &= (np.int64(1) << FIRST_SIDE) - 1
+    total = 0
+    gain = 0
+    rest = free
+    while rest:
+        total += card_points(lowest_bit(rest), ace) * (1 + (two >> lowest_bit(rest) & 1))
+        rest &= rest - 1
+    for i in range(n):
+        points = 0
+        rest = scratch[BITS, i] & free
+        while rest:
+            points += card_points(lowest_bit(rest), ace)
+            rest &= rest - 1
+        scratch[FREE, i] = points
+        jokers = scratch[JOKERS, i]
+        if jokers > 0:
+            gain = max(gain, (scratch[VALUE, i] - points + jokers - 1) // jokers)
+    return total, gain
+
+
+@kernel
+def card_points(card: int, ace: int) -> int:
+    """Return the most that a natural can be worth, where an ace is worth at most ``ace``."""
+    rank = card % RANKS
+    return ace if rank == 0 else PLACE_VALUE[rank]
+
+
+@kernel
+def find_packing(scratch: np.ndarray, n: int, root: int, gain: int) -> int:
+    """Look for candidates that fit together with ``root`` and are worth enough.
+
+    Column 0 of the path holds what is at hand. Returns the number of candidates of a packing, which then stand in the
+    row NEXT from column 0 on, or 0 if there is none.
+    """
+    depth = 0
+    scratch[NEXT, 0] = root
+    while True:
+        i = scratch[NEXT, depth]
+        if i >= n or (depth == 0 and i > root):
+            if depth == 0:
+                return 0
+            depth -= 1
+            scratch[NEXT, depth] += 1
+            continue
+        one, two, bits = scratch[ONE, depth], scratch[TWO, depth], scratch[BITS, i]
+        jokers = scratch[SPARE_JOKERS, depth] - scratch[JOKERS, i]
+        cards = scratch[SPARE_CARDS, depth] - scratch[COUNT, i]
+        if bits & ~one or scratch[BOTH, i] & ~two or jokers < 0 or cards < 0:
+            scratch[NEXT, depth] += 1
+            continue
+        need = scratch[NEED, depth] - scratch[VALUE, i]
+        if need <= 0:
+            return depth + 1
+        free = scratch[SPARE_FREE, depth] - scratch[FREE, i]
+        if cards == 0 or need > free + jokers * gain:
+            scratch[NEXT, depth] += 1
+            continue
+        # A candidate may be taken twice where both copies of its cards are held; other orders say nothing new.
+        scratch[NEXT, depth + 1] = i if depth > 0 else 0
+        depth += 1
+        scratch[ONE, depth] = one & ~(bits & ~two) & ~scratch[BOTH, i]
+        scratch[TWO, depth] = two & ~bits
+        scratch[SPARE_JOKERS, depth] = jokers
+        scratch[SPARE_CARDS, depth] = cards
+        scratch[NEED, depth] = need
+        scratch[SPARE_FREE, depth] = free
+
+
+@kernel
+def first_steps(legal: np.ndarray, scratch: np.ndarray, i: int, mark: bool) -> bool:
+    """Tell whether candidate ``i`` begins with an action that is not in ``legal`` yet; add all that it has if ``mark``."""
+    new = False
+    shape, base, low, form = scratch[SHAPE, i], scratch[BASE, i], scratch[LOW, i], scratch[FORM, i]
+    if shape == EXTENSION:
+        return add_step(legal, base, mark)
+    if shape == NEW_SET:
+        for j in range(act.SET_FORMS):
+            suits = SET_SUITS[j]
+            if suits & form == suits and (j < SUITS or scratch[JOKERS, i] == 1):
+                new |= add_step(legal, act.LAY_SET + act.SET_FORMS * base + j, mark)
+        return new
+    for start in range(low, low + scratch[COUNT, i] - 2):
+        first = act.LAY_RUN + act.RUN_FORMS * (act.RUN_STARTS * base + start)
+        jokers = form >> start & 7  # 000, 001, 010, 100, 101 are the forms 0 to 4
+        new |= add_step(legal, first + (jokers if jokers < 3 else jokers - 1), mark)
+    return new
+
+
+@kernel
+def add_step(legal: np.ndarray, action: int, mark: bool) -> bool:
+    """Tell whether an action is not in ``legal`` yet; add it if ``mark``."""
+    if has_bit(legal, action):
+        return False
+    if mark:
+        set_bit(legal, action)
+    return True
+
+
+@kernel
+def legal_opening(state: State, scratch: np.ndarray) -> None:
+    """Add to ``legal`` the lays and attaches that can still lead to the opening (R8), in place."""
+    seat = state["seat"]
+    need = int(state["rules"][OPENING_POINTS]) - state["opening_laid"]
+    hand = int(state["hand_size"][seat])
+    if state["opening_laid"] == 0 and (hand < 4 or quick_bound(state, seat) < need):
+        return
+    one = (np.int64(-1) << FIRST_SIDE)
+    two = np.int64(0)
+    for suit in range(SUITS):
+        one |= np.int64(state["ones"][seat, suit]) << (RANKS * suit)
+        two |= np.int64(state["twos"][seat, suit]) << (RANKS * suit)
+    n = list_sets(state, seat, scratch, 0)
+    n = list_runs(state, seat, scratch, n)
+    if state["opening_laid"] > 0:
+        n = list_extensions(state, seat, scratch, n)
+    free, gain = bound_candidates(scratch, n, two)
+    jokers = int(state["hands"][seat, JOKER])
+    if free + jokers * gain < need:
+        return
+    scratch[ONE, 0], scratch[TWO, 0], scratch[SPARE_JOKERS, 0] = one, two, jokers
+    scratch[NEED, 0], scratch[SPARE_CARDS, 0], scratch[SPARE_FREE, 0] = need, hand - 1, free
+    for i in range(n):
+        if first_steps(state["legal"], scratch, i, False):
+            for step in range(find_packing(scratch, n, i, gain)):
+                first_steps(state["legal"], scratch, scratch[NEXT, step], True)
