@@ -1,7 +1,8 @@
 """The one decorator for kernels: compiled once, cached under a key of the sources, and announced.
 
 numba notices an edited function but not an edited constant in another module, so the cache folder is keyed by
-a hash of the sources, and by ``NUMBA_BOUNDSCHECK``, which a warm cache would ignore.
+a hash of the sources that hold kernels or their constants, and by ``NUMBA_BOUNDSCHECK``, which a warm cache
+would ignore.
 """
 
 from __future__ import annotations
@@ -22,14 +23,19 @@ from numba.core import config
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+CONSTANTS = ("actions.py", "cards.py", "rules.py", "state.py")
+"""Modules without kernels whose constants are compiled into kernels."""
+
 
 @functools.cache
 def _sources_hash(folder: Path) -> str:
-    """Return a hash of the Python sources of this package and of ``folder``."""
+    """Return a hash of the sources of this package and of ``folder`` that kernels are made of."""
     digest = hashlib.sha256(numba.__version__.encode())
     for root in sorted({Path(__file__).parent, folder}):
         for path in sorted(root.glob("*.py")):
-            digest.update(path.name.encode() + path.read_bytes())
+            source = path.read_bytes()
+            if path.name in CONSTANTS or b"\n@kernel\n" in source:
+                digest.update(path.name.encode() + source)
     return digest.hexdigest()[:16]
 
 
@@ -46,7 +52,7 @@ def _writable(folder: Path) -> bool:
 @functools.cache
 def cache_dir(folder: Path) -> Path:
     """Return the cache folder for the kernels of the package at ``folder``."""
-    root = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     name = _sources_hash(folder) + ("-checked" if config.BOUNDSCHECK else "")
     for base in (Path(root), Path(tempfile.gettempdir())):
         path = base / "jolly_env" / name
@@ -62,7 +68,7 @@ def kernel(function: F) -> F:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_dir(Path(function.__code__.co_filename).parent))
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     finally:
         config.CACHE_DIR = before
 

@@ -222,3 +222,7 @@ def _parse_place(verb: str, played: int, place: list[str]) -> int:
         return ATTACH_SET_JOKER if played == JOKER else played // RANKS
     (side,) = place
     return {"low": NATURAL_BELOW, "high": NATURAL_ABOVE}[side] + (played == JOKER)
+
+
+class IllegalAction(ValueError):
+    """An action that the rules do not allow now, or that does not exist; the message says why."""

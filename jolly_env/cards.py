@@ -53,9 +53,7 @@ def parse_card(text: str) -> Card:
         return JOKER
     if len(text) == 2 and text[0] in RANK_CHARS and text[1] in SUIT_CHARS:
         return card(SUIT_CHARS.index(text[1]), RANK_CHARS.index(text[0]))
-    raise ValueError(
-        f"card {text!r}: expected a rank of {RANK_CHARS} and a suit of {SUIT_CHARS}, as in 'Th', or '*'"
-    )
+    raise ValueError(f"card {text!r}: expected a rank of {RANK_CHARS} and a suit of {SUIT_CHARS}, as in 'Th', or '*'")
 
 
 def format_cards(cards: Iterable[Card]) -> str:

@@ -8,7 +8,7 @@ from jolly_env import actions as act
 from jolly_env._jit import kernel
 from jolly_env.bits import lowest_bit, set_bit
 from jolly_env.cards import JOKER, PLACES, RANKS, SUITS
-from jolly_env.moves import State
+from jolly_env.moves import State, pairs_of, places_of, triples_of
 from jolly_env.opening import legal_opening
 from jolly_env.rules import HAND_LIMIT
 from jolly_env.state import DRAW, LEGAL_WORDS, PLAY, SET
@@ -32,10 +32,13 @@ def legal_draws(state: State) -> None:
 @kernel
 def legal_discards(state: State) -> None:
     """Add the discards of all cards in hand (R11)."""
-    hand = state["hands"][state["seat"]]
-    for card in range(JOKER + 1):
-        if hand[card] > 0:
-            set_bit(state["legal"], act.DISCARD + card)
+    seat = state["seat"]
+    cards = np.uint64(state["hands"][seat, JOKER] > 0) << np.uint64(JOKER)
+    for suit in range(SUITS):
+        cards |= np.uint64(state["ones"][seat, suit]) << np.uint64(RANKS * suit)
+    word, shift = act.DISCARD // 64, act.DISCARD % 64
+    state["legal"][word] |= cards << np.uint64(shift)
+    state["legal"][word + 1] |= cards >> np.uint64(64 - shift)
 
 
 @kernel
@@ -44,14 +47,13 @@ def legal_sets(state: State) -> None:
     seat = state["seat"]
     ones = state["ones"]
     joker = state["hands"][seat, JOKER] > 0
-    c, d, h, s = ones[seat, 0], ones[seat, 1], ones[seat, 2], ones[seat, 3]
-    ranks = (c & d & (h | s)) | (h & s & (c | d))
-    if joker:
-        ranks = (c & d) | (h & s) | ((c | d) & (h | s))
+    ranks = pairs_of(state, seat) if joker else triples_of(state, seat)
     for rank in range(RANKS):
         if ranks >> rank & 1 == 0:
             continue
-        held = (c >> rank & 1) | (d >> rank & 1) << 1 | (h >> rank & 1) << 2 | (s >> rank & 1) << 3
+        held = 0
+        for suit in range(SUITS):
+            held |= (ones[seat, suit] >> rank & 1) << suit
         for form in range(act.SET_FORMS if joker else SUITS):
             if SET_SUITS[form] & ~held == 0:
                 set_bit(state["legal"], act.LAY_SET + act.SET_FORMS * rank + form)
@@ -63,8 +65,7 @@ def legal_runs(state: State) -> None:
     seat = state["seat"]
     jokers = state["hands"][seat, JOKER]
     for suit in range(SUITS):
-        low = np.int64(state["ones"][seat, suit])
-        low |= (low & 1) << RANKS
+        low = places_of(state, seat, suit)
         middle, high = low >> 1, low >> 2
         first = act.LAY_RUN + act.RUN_FORMS * act.RUN_STARTS * suit
         add_run_starts(state, low & middle & high, first)
@@ -108,8 +109,7 @@ def legal_at_set(state: State, meld: int, attach: bool) -> None:
 def legal_at_run(state: State, meld: int, attach: bool) -> None:
     """Add the attaches to a run and the swaps of its jokers (R5, R9, R10)."""
     seat = state["seat"]
-    held = state["ones"][seat, state["meld_base"][meld]]
-    held |= (held & 1) << RANKS
+    held = places_of(state, seat, state["meld_base"][meld])
     first = act.MELD + act.MELD_FORMS * meld
     low, jokers = int(state["meld_low"][meld]), int(state["meld_jokers"][meld])
     high = low + state["meld_size"][meld] - 1

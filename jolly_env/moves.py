@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jolly_env import actions as act
 from jolly_env._jit import kernel
 from jolly_env.cards import JOKER, PLACE_VALUE, RANKS, SET_VALUE, SUITS
@@ -45,6 +47,29 @@ def release(state: State, seat: int, card: int) -> None:
             state["twos"][seat, suit] &= ~bit
     if state["known"][seat, card] > 0:
         state["known"][seat, card] -= 1
+
+
+@kernel
+def places_of(state: State, seat: int, suit: int) -> int:
+    """Return the places of a run that the hand can fill with naturals of a suit, as bits; an ace fills two (R4)."""
+    held = np.int64(state["ones"][seat, suit])
+    return held | (held & 1) << RANKS
+
+
+@kernel
+def pairs_of(state: State, seat: int) -> int:
+    """Return the ranks that the hand holds in at least two suits, as bits."""
+    ones = state["ones"]
+    c, d, h, s = ones[seat, 0], ones[seat, 1], ones[seat, 2], ones[seat, 3]
+    return (c & d) | (h & s) | ((c | d) & (h | s))
+
+
+@kernel
+def triples_of(state: State, seat: int) -> int:
+    """Return the ranks that the hand holds in at least three suits, as bits."""
+    ones = state["ones"]
+    c, d, h, s = ones[seat, 0], ones[seat, 1], ones[seat, 2], ones[seat, 3]
+    return (c & d & (h | s)) | (h & s & (c | d))
 
 
 @kernel
@@ -209,4 +234,3 @@ def remember(state: State, seat: int, action: int) -> None:
     state["history_actions"][end] = action
     state["history_seats"][end] = seat
     state["history_end"] = end + 1
-

@@ -17,9 +17,9 @@ import numpy as np
 
 from jolly_env import actions as act
 from jolly_env._jit import kernel
-from jolly_env.bits import bit_count, has_bit, lowest_bit, set_bit
+from jolly_env.bits import bit_count, has_bit, set_bit
 from jolly_env.cards import JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
-from jolly_env.moves import State
+from jolly_env.moves import State, pairs_of, places_of, triples_of
 from jolly_env.rules import OPENING_POINTS
 from jolly_env.state import SET
 
@@ -77,14 +77,12 @@ def quick_bound(state: State, seat: int) -> int:
     """Return an upper bound of the points that a hand can lay on a table without melds of this turn."""
     ones = state["ones"]
     jokers = int(state["hands"][seat, JOKER])
-    c, d, h, s = ones[seat, 0], ones[seat, 1], ones[seat, 2], ones[seat, 3]
-    pairs = (c & d) | (h & s) | ((c | d) & (h | s))
-    triples = (c & d & (h | s)) | (h & s & (c | d))
+    pairs, triples = pairs_of(state, seat), triples_of(state, seat)
     total = 0
     gain = 0
     for suit in range(SUITS):
         held = ones[seat, suit]
-        places = held | (held & 1) << RANKS
+        places = places_of(state, seat, suit)
         middle = places & places >> 1 & places >> 2
         rows = middle | middle << 1 | middle << 2
         free = (rows | rows >> RANKS | triples) & held
@@ -107,7 +105,16 @@ def quick_bound(state: State, seat: int) -> int:
 
 @kernel
 def add_candidate(
-    scratch: np.ndarray, n: int, bits: int, jokers: int, value: int, count: int, shape: int, base: int, low: int, form: int
+    scratch: np.ndarray,
+    n: int,
+    bits: int,
+    jokers: int,
+    value: int,
+    count: int,
+    shape: int,
+    base: int,
+    low: int,
+    form: int,
 ) -> int:
     """Append a candidate to the list of ``n`` and return its new length."""
     scratch[BITS, n] = bits
@@ -127,32 +134,47 @@ def list_sets(state: State, seat: int, scratch: np.ndarray, n: int) -> int:
     """Append all sets that the hand can make, the dearest first (R3)."""
     ones = state["ones"]
     joker = 1 if state["hands"][seat, JOKER] > 0 else 0
+    ranks = triples_of(state, seat)
+    if joker:
+        ranks = pairs_of(state, seat)
     for i in range(RANKS):
         rank = (RANKS - i) % RANKS  # ace, K, Q, ..., 2
+        if ranks >> rank & 1 == 0:
+            continue
         held = 0
         for suit in range(SUITS):
             held |= (ones[seat, suit] >> rank & 1) << suit
-        for suits in range(held, 0, -1):
+        value = int(SET_VALUE[rank])
+        suits = held
+        while suits:
             count = bit_count(suits)
-            if suits & held != suits or count + joker < 3 or count < 2:
-                continue
-            bits = np.int64(0)
-            for suit in range(SUITS):
-                bits |= np.int64(suits >> suit & 1) << (RANKS * suit + rank)
-            value = SET_VALUE[rank]
-            if count >= 3:
-                n = add_candidate(scratch, n, bits, 0, value * count, count, NEW_SET, rank, 0, suits)
-            if joker and count <= 3:
-                n = add_candidate(scratch, n, bits, 1, value * (count + 1), count + 1, NEW_SET, rank, 0, suits)
+            if count >= 3 or (count == 2 and joker):
+                bits = np.int64(0)
+                for suit in range(SUITS):
+                    bits |= np.int64(suits >> suit & 1) << (RANKS * suit + rank)
+                if count >= 3:
+                    n = add_candidate(scratch, n, bits, 0, value * count, count, NEW_SET, rank, 0, suits)
+                if joker and count <= 3:
+                    n = add_candidate(scratch, n, bits, 1, value * (count + 1), count + 1, NEW_SET, rank, 0, suits)
+            suits = (suits - 1) & held
     return n
 
 
 @kernel
 def list_runs(state: State, seat: int, scratch: np.ndarray, n: int) -> int:
     """Append all runs that the hand can make (R4, R5)."""
+    jokers = state["hands"][seat, JOKER]
     for suit in range(SUITS):
+        first = places_of(state, seat, suit)
+        second, third = first >> 1, first >> 2
+        starts = first & second & third
+        if jokers > 0:
+            starts |= first & second | first & third | second & third
+        if jokers > 1:
+            starts |= second
         for low in range(PLACES - 3, -1, -1):
-            n = list_rows(state, seat, scratch, n, suit, low, 1, False, NEW_RUN, 0, 0)
+            if starts >> low & 1:
+                n = list_rows(state, seat, scratch, n, suit, low, 1, False, NEW_RUN, 0, 0)
     return n
 
 
@@ -215,8 +237,7 @@ def list_rows(
     """
     if start < 0 or start >= PLACES:
         return n
-    held = np.int64(state["ones"][seat, suit])
-    held |= (held & 1) << RANKS
+    held = places_of(state, seat, suit)
     jokers = int(state["hands"][seat, JOKER])
     # The path of the search is not in use yet: its columns hold the rows that are still to be lengthened.
     top = 0
@@ -279,18 +300,10 @@ def bound_candidates(scratch: np.ndarray, n: int, two: int) -> tuple[int, int]:
         if scratch[SHAPE, i] != NEW_RUN and scratch[VALUE, i] % 25 == 0:
             ace = 25  # a set of aces, or a card attached to one
     free &= (np.int64(1) << FIRST_SIDE) - 1
-    total = 0
+    total = card_points(free, ace) + card_points(free & two, ace)
     gain = 0
-    rest = free
-    while rest:
-        total += card_points(lowest_bit(rest), ace) * (1 + (two >> lowest_bit(rest) & 1))
-        rest &= rest - 1
     for i in range(n):
-        points = 0
-        rest = scratch[BITS, i] & free
-        while rest:
-            points += card_points(lowest_bit(rest), ace)
-            rest &= rest - 1
+        points = card_points(scratch[BITS, i] & free, ace)
         scratch[FREE, i] = points
         jokers = scratch[JOKERS, i]
         if jokers > 0:
@@ -299,10 +312,13 @@ def bound_candidates(scratch: np.ndarray, n: int, two: int) -> tuple[int, int]:
 
 
 @kernel
-def card_points(card: int, ace: int) -> int:
-    """Return the most that a natural can be worth, where an ace is worth at most ``ace``."""
-    rank = card % RANKS
-    return ace if rank == 0 else PLACE_VALUE[rank]
+def card_points(bits: int, ace: int) -> int:
+    """Return the most that a set of naturals can be worth, where an ace is worth at most ``ace``."""
+    points = 0
+    for suit in range(SUITS):
+        ranks = bits >> (RANKS * suit) & ((1 << RANKS) - 1)
+        points += POINTS[ranks] + (ranks & 1) * (ace - 10)
+    return points
 
 
 @kernel
@@ -384,7 +400,7 @@ def legal_opening(state: State, scratch: np.ndarray) -> None:
     hand = int(state["hand_size"][seat])
     if state["opening_laid"] == 0 and (hand < 4 or quick_bound(state, seat) < need):
         return
-    one = (np.int64(-1) << FIRST_SIDE)
+    one = np.int64(-1) << FIRST_SIDE
     two = np.int64(0)
     for suit in range(SUITS):
         one |= np.int64(state["ones"][seat, suit]) << (RANKS * suit)

@@ -1,0 +1,74 @@
+# On a machine with Python >= 3.11 and make, each target sets up .venv as needed. `make help` lists them.
+
+# The main job, in two commands: what is trained, and what it is measured against.
+DEMO_TRAIN ?= run --out runs/demo
+DEMO_EVAL ?= run runs/demo/best greedy random --deals 500 --out runs/demo/eval
+
+PYTHON ?=
+PYTHONS := $(if $(PYTHON),$(PYTHON),python3.11 python3.12 python3.13 python3.14 python3 python)
+WORKERS ?= 2
+ARGS ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+BENCH_READY := $(VENV)/.ready-bench
+# Bounds are checked in tests; a read out of range then raises instead of returning what lies there.
+PYTEST := NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test fast lint check bench clean
+
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-6s  %s\n", $$1, $$2}' Makefile
+	@echo
+	@echo "Variables: PYTHON=python3.12 (for a new .venv), WORKERS=4 (processes for tests), ARGS='-k opening' (to pytest)."
+
+setup: $(READY) ## Set up .venv with all that training, evaluation, tests and checks need.
+
+demo: $(READY) ## Train an agent by self-play, then measure it against greedy and random.
+	$(PY) -m train $(DEMO_TRAIN)
+	$(PY) -m eval $(DEMO_EVAL)
+
+test: $(READY) ## Run all tests, with bounds checked in the kernels.
+	$(PYTEST) $(ARGS)
+
+fast: $(READY) ## Run the fast tests.
+	$(PYTEST) -m "not slow" $(ARGS)
+
+lint: $(READY) ## Check format, lint and types.
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+
+check: lint fast ## Check format, lint and types, then run the fast tests.
+
+bench: $(BENCH_READY) ## Run both benchmarks, OpenSpiel and RLCard beside ours, and write benchmarks/results/.
+	@mkdir -p benchmarks/results
+	$(PY) -m benchmarks.engine --json benchmarks/results/engine.json
+	$(PY) -m benchmarks.train --json benchmarks/results/train.json
+
+clean: ## Remove .venv, caches and built packages; runs/ stays.
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A broken or half-made .venv is made anew; a sound one is brought up to date in place.
+$(READY): pyproject.toml constraints.txt
+	@rm -f $(READY) $(BENCH_READY)
+	@if ! $(PY) -m pip --version >/dev/null 2>&1; then \
+		for name in $(PYTHONS); do \
+			if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then found="$$name"; break; fi; \
+		done; \
+		if [ -z "$$found" ]; then \
+			echo "No Python >= 3.11 found: tried $(PYTHONS). Install one, or name it: make PYTHON=/path/to/python" >&2; exit 2; \
+		fi; \
+		echo "Setting up $(VENV) with $$("$$found" --version) ($$found)"; \
+		"$$found" -m venv --clear $(VENV) || { \
+			echo "$$found could not make $(VENV); on Debian and Ubuntu install python3-venv." >&2; exit 2; }; \
+	fi
+	$(PY) -m pip install -c constraints.txt -e ".[dev]"
+	@touch $(READY)
+
+$(BENCH_READY): $(READY)
+	$(PY) -m pip install -c constraints.txt -e ".[dev,bench]"
+	@touch $(BENCH_READY)

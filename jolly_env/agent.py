@@ -1,0 +1,64 @@
+"""The protocol of an agent (contract, "Agents"), and the agent that plays any legal action at random."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from jolly_env._jit import kernel
+from jolly_env.actions import ACTIONS
+
+
+class Agent(Protocol):
+    """Whatever chooses actions. It sees observations and masks and nothing else."""
+
+    def act(self, observations: np.ndarray, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """Return the actions of ``B`` independent decisions: int64[B].
+
+        ``observations`` are OBSERVATION[B], ``masks`` int8[B, 839] with at least one legal action a row, and ``keys``
+        uint64[B] the only source of randomness, so that a choice does not depend on batch, order or process.
+        """
+        ...
+
+
+class RandomAgent:
+    """Plays every legal action with equal probability. Knows nothing."""
+
+    def act(self, observations: Any, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """Return random legal actions: int64[B]."""
+        actions = np.empty(len(masks), dtype=np.int64)
+        random_actions(masks, keys, actions)
+        return actions
+
+
+@kernel
+def random_actions(masks: np.ndarray, keys: np.ndarray, out: np.ndarray) -> None:
+    """Choose a legal action of each mask by its key: int8[B, 839], uint64[B] -> int64[B]."""
+    for i in range(masks.shape[0]):
+        out[i] = random_action(masks[i], keys[i])
+
+
+@kernel
+def random_action(mask: np.ndarray, key: np.uint64) -> int:
+    """Choose a legal action by the upper 32 bits of a key; -1 if there is none."""
+    count = 0
+    for action in range(ACTIONS):
+        count += mask[action]
+    pick = np.int64((key >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))
+    # Whole blocks are skipped by their sums, which the processor adds up many at a time.
+    start = 0
+    while start < ACTIONS:
+        block = 0
+        stop = min(start + 64, ACTIONS)
+        for action in range(start, stop):
+            block += mask[action]
+        if pick < block:
+            break
+        pick -= block
+        start = stop
+    for action in range(start, min(start + 64, ACTIONS)):
+        pick -= mask[action]
+        if pick < 0:
+            return action
+    return -1

@@ -1,0 +1,363 @@
+"""``Batch``: N games side by side, arrays in, arrays out.
+
+Letters: ``N`` games, ``P`` players, ``S`` = 2403 numbers of an observation, ``F`` features.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from jolly_env import engine
+from jolly_env._jit import kernel
+from jolly_env.actions import ACTIONS, IllegalAction
+from jolly_env.bits import has_bit
+from jolly_env.explain import why_not
+from jolly_env.features import FEATURES, write_features
+from jolly_env.legal import refresh_legal, write_mask
+from jolly_env.moves import State
+from jolly_env.observation import OBSERVATION, observe
+from jolly_env.opening import new_scratch
+from jolly_env.rules import PLAYERS, Rules
+from jolly_env.seeding import seed_streams
+from jolly_env.state import GAME_OVER, ROUND_OVER, STATE
+from jolly_env.warmup import warm_up_kernels
+
+VIEWS: Final = ("record", "features", "none")
+REWARDS: Final = ("margin", "score", "win")
+
+
+class Step(NamedTuple):
+    """What a step returns: views of the batch's own arrays (or the caller's), overwritten by the next step."""
+
+    observations: np.ndarray
+    """OBSERVATION[N] or float32[N, F]: what the seat to move may know."""
+    masks: np.ndarray
+    """int8[N, 839]: its legal actions; all zeros where the game is over."""
+    seats: np.ndarray
+    """int64[N]: the seat to move."""
+    rewards: np.ndarray
+    """float32[N, P]: what each seat earned by this step."""
+    terminated: np.ndarray
+    """bool[N]: the game is over."""
+    truncated: np.ndarray
+    """bool[N]: it was cut off (R17, max_rounds); its score is paid all the same."""
+
+
+class Batch:
+    """N games of one set of rules; every step plays one action in each of them, or in the rows named.
+
+    With ``auto_reset`` a game that ends is followed by a new one in the same step: the arrays then show the new
+    game's first decision, and ``scores``, ``closers`` and the rest what the old one ended with.
+
+    Attributes beside those of :class:`Step`: ``states`` STATE[N]; ``keys`` uint64[N], the random key of each
+    decision; ``round_over`` bool[N]; and of the last finished round ``scores`` int64[N, P], ``totals`` int64[N, P],
+    ``closers`` int64[N] (-1: nobody), ``hand_jolly`` bool[N], ``endings`` int64[N] (:class:`jolly_env.state.Ending`).
+    """
+
+    def __init__(
+        self,
+        n: int,
+        rules: Rules | None = None,
+        *,
+        seed: int | np.ndarray | None = None,
+        view: str = "record",
+        reward: str = "margin",
+        auto_reset: bool = True,
+        observations: np.ndarray | None = None,
+        masks: np.ndarray | None = None,
+        rewards: np.ndarray | None = None,
+    ) -> None:
+        """Deal ``n`` games.
+
+        ``view`` is "record", "features" or "none"; ``reward`` as in the contract: "margin", "score" or "win".
+        ``observations``, ``masks`` and ``rewards`` may be arrays of the caller to write into.
+        """
+        if not isinstance(n, int | np.integer) or n < 1:
+            raise ValueError(f"n={n!r}: expected a whole number of at least 1")
+        for name, value, allowed in (("view", view, VIEWS), ("reward", reward, REWARDS)):
+            if value not in allowed:
+                raise ValueError(f"{name}={value!r}: expected one of {', '.join(allowed)}")
+        self.rules = rules if rules is not None else Rules()
+        self.view, self.reward, self.auto_reset = view, reward, auto_reset
+        players = self.rules.players
+        self.states = np.zeros(n, dtype=STATE)
+        self.masks = _array("masks", masks, (n, ACTIONS), np.dtype(np.int8))
+        self.rewards = _array("rewards", rewards, (n, players), np.dtype(np.float32))
+        self._records = np.zeros(n if view == "record" else 1, dtype=OBSERVATION)
+        self._features = np.zeros((n if view == "features" else 0, FEATURES), dtype=np.float32)
+        if view == "record":
+            self._records = _array("observations", observations, (n,), OBSERVATION)
+        elif view == "features":
+            self._features = _array("observations", observations, (n, FEATURES), np.dtype(np.float32))
+        elif observations is not None:
+            raise ValueError("observations: none are written with view='none'")
+        self.seats = np.zeros(n, dtype=np.int64)
+        self.keys = np.zeros(n, dtype=np.uint64)
+        self.terminated = np.zeros(n, dtype=np.bool_)
+        self.truncated = np.zeros(n, dtype=np.bool_)
+        self.round_over = np.zeros(n, dtype=np.bool_)
+        self.scores = np.zeros((n, players), dtype=np.int64)
+        self.totals = np.zeros((n, players), dtype=np.int64)
+        self.closers = np.full(n, -1, dtype=np.int64)
+        self.hand_jolly = np.zeros(n, dtype=np.bool_)
+        self.endings = np.zeros(n, dtype=np.int64)
+        self._scratch = new_scratch()
+        self._all_rows = np.arange(n)
+        warm_up_kernels()
+        self.states["rules"] = self.rules.numbers()
+        self.states["pack"] = self.rules.counts()[:-1]
+        self.reset(seed)
+
+    @classmethod
+    def from_states(cls, states: np.ndarray, **options: Any) -> Batch:
+        """Return a batch that goes on from copies of ``states``, which share one set of rules.
+
+        ``options`` are those of the constructor but ``n``, ``rules`` and ``seed``.
+        """
+        states = np.atleast_1d(states)
+        if states.dtype != STATE or states.ndim != 1 or len(states) == 0:
+            raise ValueError(
+                f"states: expected STATE[N], got {states.dtype if states.dtype != STATE else states.shape}"
+            )
+        if (states["rules"] != states["rules"][0]).any() or (states["pack"] != states["pack"][0]).any():
+            raise ValueError("states: all must have the same rules")
+        batch = cls(len(states), Rules.from_numbers(states["rules"][0], states["pack"][0]), seed=0, **options)
+        batch.states[:] = states
+        batch.refresh()
+        return batch
+
+    def __len__(self) -> int:
+        """Return the number of games."""
+        return len(self.states)
+
+    @property
+    def observations(self) -> np.ndarray:
+        """What the seats to move may know: OBSERVATION[N] or float32[N, F]."""
+        return self._features if self.view == "features" else self._records
+
+    def reset(self, seed: int | np.ndarray | None = None, rows: np.ndarray | None = None) -> Step:
+        """Deal new games, in all rows or those named.
+
+        An int seeds all rows, each with a stream of its own; an array seeds row by row, and rows with equal seeds get
+        equal cards; None takes a seed from the operating system.
+        """
+        rows = self._rows(rows)
+        rng, keys = seed_streams(seed, len(rows))
+        self.states["rng"][rows] = rng
+        self.states["key"][rows] = keys
+        _new_games(self.states, rows, self._scratch)
+        self.rewards[rows] = 0
+        for flags in (self.terminated, self.truncated, self.round_over):
+            flags[rows] = False
+        self._write(rows)
+        return self._step()
+
+    def step(self, actions: np.ndarray, rows: np.ndarray | None = None) -> Step:
+        """Play one action in each game, or in each of ``rows``; the other rows keep what they show.
+
+        Raises :class:`IllegalAction` before anything is played if any action is not legal in its row.
+        """
+        rows = self._rows(rows)
+        actions = np.asarray(actions)
+        if actions.shape != rows.shape or not np.issubdtype(actions.dtype, np.integer):
+            raise IllegalAction(
+                f"actions: expected whole numbers[{len(rows)}], got {actions.dtype}{list(actions.shape)}"
+            )
+        actions = actions.astype(np.int64, copy=False)
+        bad = _first_illegal(self.states, rows, actions)
+        if bad >= 0:
+            row = int(rows[bad])
+            raise IllegalAction(f"row {row}: {why_not(self.states[row], int(actions[bad]))}")
+        _step_rows(
+            self.states,
+            rows,
+            actions,
+            self._scratch,
+            self.auto_reset,
+            REWARDS.index(self.reward),
+            self.rewards,
+            self.terminated,
+            self.truncated,
+            self.round_over,
+            self.scores,
+            self.totals,
+            self.closers,
+            self.hand_jolly,
+            self.endings,
+        )
+        self._write(rows)
+        return self._step()
+
+    def copy_rows(self, source: np.ndarray, target: np.ndarray) -> None:
+        """Make the rows ``target`` clones of the rows ``source``."""
+        source, target = self._rows(source), self._rows(target)
+        self.states[target] = self.states[source]
+        self._write(target)
+
+    def refresh(self) -> None:
+        """Work out anew what is legal and what is shown, after ``states`` were changed from outside."""
+        _refresh_rows(self.states, self._scratch)
+        self._write(self._all_rows)
+
+    def _rows(self, rows: np.ndarray | None) -> np.ndarray:
+        """Return the rows as int64, all of them for None; ``ValueError`` if there are no such rows."""
+        if rows is None:
+            return self._all_rows
+        rows = np.atleast_1d(np.asarray(rows))
+        if rows.dtype == np.bool_ and rows.shape == self.seats.shape:
+            return np.flatnonzero(rows)
+        if rows.ndim != 1 or (rows.size and not np.issubdtype(rows.dtype, np.integer)):
+            raise ValueError(f"rows: expected numbers of rows or bool[{len(self)}]")
+        if rows.size and not (rows.min() >= 0 and rows.max() < len(self)):
+            raise ValueError(f"rows: expected numbers from 0 to {len(self) - 1}")
+        return rows.astype(np.int64, copy=False)
+
+    def _write(self, rows: np.ndarray) -> None:
+        """Write masks, seats, keys and observations of the rows."""
+        _write_rows(
+            self.states,
+            rows,
+            VIEWS.index(self.view),
+            self._records,
+            self._features,
+            self.masks,
+            self.seats,
+            self.keys,
+        )
+
+    def _step(self) -> Step:
+        """Return the arrays of a step."""
+        return Step(self.observations, self.masks, self.seats, self.rewards, self.terminated, self.truncated)
+
+
+def _array(name: str, given: np.ndarray | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
+    """Return the caller's array after a check, or a new one."""
+    if given is None:
+        return np.zeros(shape, dtype=dtype)
+    if given.shape != shape or given.dtype != dtype or not given.flags.c_contiguous or not given.flags.writeable:
+        raise ValueError(
+            f"{name}: expected a writable, contiguous {dtype}{list(shape)}, got {given.dtype}{list(given.shape)}"
+        )
+    return given
+
+
+@kernel
+def _new_games(states: np.ndarray, rows: np.ndarray, scratch: np.ndarray) -> None:
+    """Begin a new game in each of the rows."""
+    for row in rows:
+        engine.new_game(states[row], scratch)
+
+
+@kernel
+def _refresh_rows(states: np.ndarray, scratch: np.ndarray) -> None:
+    """Work out the legal actions of all states."""
+    for row in range(states.shape[0]):
+        refresh_legal(states[row], scratch)
+
+
+@kernel
+def _first_illegal(states: np.ndarray, rows: np.ndarray, actions: np.ndarray) -> int:
+    """Return the index of the first action that is not legal in its row, or that a row names twice; or -1."""
+    for i in range(rows.shape[0]):
+        action = actions[i]
+        if action < 0 or action >= ACTIONS or not has_bit(states[rows[i]]["legal"], action):
+            return i
+    return -1
+
+
+@kernel
+def write_rewards(state: State, kind: int, rewards: np.ndarray) -> None:
+    """Write what each seat earns by the round that has just ended: float32[P] (contract, "Rewards")."""
+    players = int(state["rules"][PLAYERS])
+    if kind == 2:  # win
+        best, winners = state["totals"][0], 0
+        for seat in range(players):
+            best = max(best, state["totals"][seat])
+        for seat in range(players):
+            winners += 1 if state["totals"][seat] == best else 0
+        for seat in range(players):
+            won = state["phase"] == GAME_OVER and state["totals"][seat] == best
+            rewards[seat] = np.float32(1) / np.float32(winners) if won else np.float32(0)
+        return
+    total = np.int64(0)
+    for seat in range(players):
+        total += state["scores"][seat]
+    for seat in range(players):
+        own = np.float64(state["scores"][seat])
+        others = (np.float64(total) - own) / (players - 1) if kind == 0 else 0.0
+        rewards[seat] = np.float32((own - others) / 100)
+
+
+@kernel
+def _step_rows(
+    states: np.ndarray,
+    rows: np.ndarray,
+    actions: np.ndarray,
+    scratch: np.ndarray,
+    auto_reset: bool,
+    reward: int,
+    rewards: np.ndarray,
+    terminated: np.ndarray,
+    truncated: np.ndarray,
+    round_over: np.ndarray,
+    scores: np.ndarray,
+    totals: np.ndarray,
+    closers: np.ndarray,
+    hand_jolly: np.ndarray,
+    endings: np.ndarray,
+) -> None:
+    """Play the actions; deal the next round or game where one is over."""
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        state = states[row]
+        engine.apply(state, actions[i], scratch)
+        over = state["phase"] >= ROUND_OVER
+        round_over[row] = over
+        terminated[row] = False
+        truncated[row] = False
+        for seat in range(rewards.shape[1]):
+            rewards[row, seat] = 0
+        if not over:
+            continue
+        write_rewards(state, reward, rewards[row])
+        for seat in range(rewards.shape[1]):
+            scores[row, seat] = state["scores"][seat]
+            totals[row, seat] = state["totals"][seat]
+        closers[row] = state["closer"]
+        hand_jolly[row] = state["hand_jolly"] != 0
+        endings[row] = state["ending"]
+        if state["phase"] == ROUND_OVER:
+            engine.next_round(state, scratch)
+            continue
+        truncated[row] = state["truncated"] != 0
+        terminated[row] = state["truncated"] == 0
+        if auto_reset:
+            engine.new_game(state, scratch)
+
+
+@kernel
+def _write_rows(
+    states: np.ndarray,
+    rows: np.ndarray,
+    view: int,
+    records: np.ndarray,
+    features: np.ndarray,
+    masks: np.ndarray,
+    seats: np.ndarray,
+    keys: np.ndarray,
+) -> None:
+    """Write what the seats to move may do and know."""
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        state = states[row]
+        seat = state["seat"]
+        seats[row] = seat
+        keys[row] = engine.decision_key(state, seat)
+        write_mask(state, masks[row])
+        if view == 0:
+            observe(state, seat, records[row])
+        elif view == 1:
+            observe(state, seat, records[0])
+            write_features(records[0], features[row])

@@ -1,0 +1,178 @@
+"""A full state that agrees with an observation: the hidden cards dealt at random among what is possible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jolly_env._jit import kernel
+from jolly_env.cards import CARD_KINDS, JOKER, PLACES
+from jolly_env.engine import clear_round, mix, shuffle_stock
+from jolly_env.legal import refresh_legal
+from jolly_env.moves import State, hold
+from jolly_env.observation import as_record
+from jolly_env.opening import new_scratch
+from jolly_env.rules import MAX_PLAYERS, PLAYERS, RULE_FIELDS
+from jolly_env.state import HISTORY, MAX_CARDS, MAX_MELDS, STATE
+
+
+def determinize(observation: Any, key: int, out: np.ndarray | None = None) -> np.ndarray:
+    """Return a state that gives its seat this very observation: STATE[1], or ``out`` filled.
+
+    The same observation and key give the same state. Cards known to be in a hand are there; after a recycling, cards
+    that were not in it are in other hands (R12), and nobody holds more cards of it than they drew since. ``key`` is any
+    integer. ``ValueError`` for an observation of another shape.
+    """
+    record = as_record(observation)
+    if np.ndim(record) != 0:
+        raise ValueError(f"determinize: expected one observation, got an array of {len(record)}")
+    state = np.zeros(1, dtype=STATE) if out is None else out
+    determinize_into(record, np.uint64(key % 2**64), state[0], new_scratch())
+    return state
+
+
+@kernel
+def determinize_into(obs: Any, key: np.uint64, state: State, scratch: np.ndarray) -> None:
+    """Fill ``state`` with a state that agrees with the record ``obs``; ``key`` is the randomness."""
+    clear_round(state)
+    state["rng"] = mix(key ^ np.uint64(0xD1B54A32D192ED03))
+    state["key"] = mix(key)
+    copy_public(obs, state)
+    copy_table(obs, state)
+    copy_row_and_past(obs, state)
+    deal_hidden(obs, state)
+    refresh_legal(state, scratch)
+
+
+@kernel
+def copy_public(obs: Any, state: State) -> None:
+    """Copy what stands in the observation about the moment, the rules and the players."""
+    for i in range(len(RULE_FIELDS)):
+        state["rules"][i] = obs["rules"][i] + np.int64(32768) * obs["rules_high"][i]
+    for card in range(JOKER):
+        state["pack"][card] = obs["pack"][card]
+    players, me = int(state["rules"][PLAYERS]), int(obs["seat"])
+    state["phase"] = obs["phase"]
+    state["seat"] = (me + obs["to_move"]) % players
+    state["turn"] = obs["turn"] + 32768 * obs["turn_high"]
+    state["round"] = obs["round"] + 32768 * obs["round_high"]
+    state["opening_laid"] = obs["opening_laid"]
+    state["recycled_size"] = obs["recycled_size"]
+    state["recycles"] = 1 if obs["recycled_size"] > 0 else 0
+    state["ending"], state["closer"], state["hand_jolly"], state["truncated"] = 0, -1, 0, 0
+    for i in range(MAX_PLAYERS):
+        seat = (me + i) % players if i < players else i
+        state["scores"][seat] = 0
+        state["totals"][seat] = obs["total"][i] + np.int64(32768) * obs["total_high"][i]
+        state["opened_turn"][seat] = obs["opened_turn"][i] + 32768 * obs["opened_turn_high"][i]
+        state["laid"][seat] = obs["laid"][i]
+        state["draws"][seat] = obs["draws"][i]
+        for card in range(CARD_KINDS):
+            state["discarded"][seat, card] = obs["discarded"][i, card]
+            state["recycled"][seat, card] = obs["recycled"][card]
+
+
+@kernel
+def copy_table(obs: Any, state: State) -> None:
+    """Copy the melds."""
+    players, me = int(state["rules"][PLAYERS]), int(obs["seat"])
+    state["meld_count"] = obs["meld_count"]
+    for meld in range(MAX_MELDS):
+        state["meld_kind"][meld] = obs["meld_kind"][meld]
+        state["meld_base"][meld] = obs["meld_base"][meld]
+        state["meld_low"][meld] = obs["meld_low"][meld]
+        state["meld_size"][meld] = obs["meld_size"][meld]
+        state["meld_jokers"][meld] = obs["meld_jokers"][meld]
+        state["meld_turn"][meld] = state["turn"] if obs["meld_this_turn"][meld] else -1
+        for slot in range(PLACES):
+            seat = obs["meld_seats"][meld, slot]
+            state["meld_cards"][meld, slot] = obs["meld_cards"][meld, slot]
+            state["meld_seats"][meld, slot] = (me + seat) % players if seat >= 0 else -1
+
+
+@kernel
+def copy_row_and_past(obs: Any, state: State) -> None:
+    """Copy the row and the public actions."""
+    players, me = int(state["rules"][PLAYERS]), int(obs["seat"])
+    state["row_size"] = obs["row_size"]
+    for i in range(MAX_CARDS):
+        seat = obs["row_seats"][i]
+        state["row_cards"][i] = obs["row_cards"][i]
+        state["row_seats"][i] = (me + seat) % players if seat >= 0 else -1
+    for i in range(HISTORY):
+        seat = obs["history_seats"][i]
+        state["history_actions"][i] = obs["history_actions"][i]
+        state["history_seats"][i] = (me + seat) % players if seat >= 0 else -1
+    state["history_end"] = HISTORY
+
+
+@kernel
+def deal_hidden(obs: Any, state: State) -> None:
+    """Deal the unseen cards: to each other hand its known cards and a share of the rest; what is left is the stock."""
+    players, me = int(state["rules"][PLAYERS]), int(obs["seat"])
+    for card in range(CARD_KINDS):
+        state["hidden"][card] = obs["unseen"][card] + obs["hand"][card]
+        for _ in range(obs["hand"][card]):
+            hold(state, me, card)
+        state["known"][me, card] = obs["known"][0, card]
+        for i in range(1, players):
+            state["hidden"][card] += obs["known"][i, card]
+            state["known"][(me + i) % players, card] = obs["known"][i, card]
+            for _ in range(obs["known"][i, card]):
+                hold(state, (me + i) % players, card)
+    # The stock's room first holds the cards that cannot be in the stock, then those that can.
+    fixed, total = 0, 0
+    for part in range(2):
+        for card in range(CARD_KINDS):
+            loose = obs["unseen"][card]
+            if obs["recycled_size"] > 0:
+                loose = min(loose, obs["recycled"][card])
+            for _ in range(loose if part else obs["unseen"][card] - loose):
+                state["stock"][total] = card
+                total += 1
+        if part == 0:
+            fixed = total
+    shuffle_stock(state, 0, fixed)
+    shuffle_stock(state, fixed, total - fixed)
+    first, last = 0, total
+    # Whoever holds more cards than they drew from the recycled stock must hold some of the fixed ones.
+    for i in range(1, players):
+        seat = (me + i) % players
+        must = obs["hand_size"][i] - state["hand_size"][seat] - obs["draws"][i] if obs["recycled_size"] > 0 else 0
+        while must > 0 and first < fixed:
+            hold(state, seat, state["stock"][first])
+            first += 1
+            must -= 1
+    first, last = deal_rest(obs, state, first, fixed, last)
+    for i in range(last - first):
+        state["stock"][i] = state["stock"][first + i]
+    state["stock_top"] = 0
+    state["stock_size"] = last - first
+    shuffle_stock(state, 0, last - first)
+
+
+@kernel
+def deal_rest(obs: Any, state: State, first: int, fixed: int, last: int) -> tuple[int, int]:
+    """Fill the open places of the other hands at random, fixed cards first; return the bounds of what is left."""
+    players, me = int(state["rules"][PLAYERS]), int(obs["seat"])
+    places = np.int64(0)
+    for i in range(1, players):
+        places += obs["hand_size"][i] - state["hand_size"][(me + i) % players]
+    # Each round takes a place at random among all open ones.
+    while places > 0:
+        state["rng"] += np.uint64(0x9E3779B97F4A7C15)
+        pick = np.int64((mix(state["rng"]) >> np.uint64(32)) * np.uint64(places) >> np.uint64(32))
+        for i in range(1, players):
+            seat = (me + i) % players
+            pick -= obs["hand_size"][i] - state["hand_size"][seat]
+            if pick < 0:
+                if first < fixed:
+                    hold(state, seat, state["stock"][first])
+                    first += 1
+                else:
+                    last -= 1
+                    hold(state, seat, state["stock"][last])
+                break
+        places -= 1
+    return first, last
