@@ -34,7 +34,7 @@ def _sources_hash(folder: Path) -> str:
     for root in sorted({Path(__file__).parent, folder}):
         for path in sorted(root.glob("*.py")):
             source = path.read_bytes()
-            if path.name in CONSTANTS or b"\n@kernel\n" in source:
+            if path.name in CONSTANTS or b"\n@kernel\n" in source or b"\n@entry\n" in source:
                 digest.update(path.name.encode() + source)
     return digest.hexdigest()[:16]
 
@@ -62,15 +62,35 @@ def cache_dir(folder: Path) -> Path:
 
 
 def kernel(function: F) -> F:
-    """Compile ``function`` with numba on first use and cache the result on disk."""
+    """Compile ``function`` with numba on first use and cache the result on disk; only kernels may call it."""
+    return _compiled(function, no_cpython_wrapper=True)
+
+
+def entry(function: F) -> F:
+    """Compile ``function`` like a kernel, and let Python call it."""
+    return _compiled(function, no_cpython_wrapper=False)
+
+
+def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
+    """Return the compiled function; wrappers that nobody calls would take a third of the time to compile."""
     if config.DISABLE_JIT:
         return function
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_dir(Path(function.__code__.co_filename).parent))
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        compiler = numba.njit(
+            cache=True,
+            nogil=True,
+            error_model="numpy",
+            no_cfunc_wrapper=True,
+            no_cpython_wrapper=no_cpython_wrapper,
+        )
+        return compiler(function)
     finally:
         config.CACHE_DIR = before
+
+
+_warming: set[Path] = set()
 
 
 @contextlib.contextmanager
@@ -91,12 +111,11 @@ def warm_up(name: str, folder: Path, compile_all: Callable[[], None]) -> None:
 
     Later processes find the marker ``name`` and return at once: their kernels load from the cache on use.
     """
-    if config.DISABLE_JIT:
-        return
     path = cache_dir(folder)
     marker = path / f"{name}.ready"
-    if marker.exists():
+    if config.DISABLE_JIT or marker in _warming or marker.exists():
         return
+    _warming.add(marker)  # what is compiled asks to be warmed up, too
     with _locked(path / "lock"):
         if marker.exists():
             return

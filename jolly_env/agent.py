@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from jolly_env._jit import kernel
+from jolly_env._jit import entry, kernel
 from jolly_env.actions import ACTIONS
 
 
@@ -32,7 +32,7 @@ class RandomAgent:
         return actions
 
 
-@kernel
+@entry
 def random_actions(masks: np.ndarray, keys: np.ndarray, out: np.ndarray) -> None:
     """Choose a legal action of each mask by its key: int8[B, 839], uint64[B] -> int64[B]."""
     for i in range(masks.shape[0]):

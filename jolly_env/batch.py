@@ -10,19 +10,19 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from jolly_env import engine
-from jolly_env._jit import kernel
+from jolly_env._jit import entry, kernel
 from jolly_env.actions import ACTIONS, IllegalAction
 from jolly_env.bits import has_bit
 from jolly_env.explain import why_not
 from jolly_env.features import FEATURES, write_features
-from jolly_env.legal import refresh_legal, write_mask
+from jolly_env.legal import write_mask
 from jolly_env.moves import State
 from jolly_env.observation import OBSERVATION, observe
 from jolly_env.opening import new_scratch
 from jolly_env.rules import PLAYERS, Rules
 from jolly_env.seeding import seed_streams
 from jolly_env.state import GAME_OVER, ROUND_OVER, STATE
-from jolly_env.warmup import warm_up_kernels
+from jolly_env.warmup import warm_up_features, warm_up_kernels
 
 VIEWS: Final = ("record", "features", "none")
 REWARDS: Final = ("margin", "score", "win")
@@ -85,7 +85,8 @@ class Batch:
         self.states = np.zeros(n, dtype=STATE)
         self.masks = _array("masks", masks, (n, ACTIONS), np.dtype(np.int8))
         self.rewards = _array("rewards", rewards, (n, players), np.dtype(np.float32))
-        self._records = np.zeros(n if view == "record" else 1, dtype=OBSERVATION)
+        self._records = np.zeros(n if view == "record" else 0, dtype=OBSERVATION)
+        self._room = np.zeros(1, dtype=OBSERVATION)
         self._features = np.zeros((n if view == "features" else 0, FEATURES), dtype=np.float32)
         if view == "record":
             self._records = _array("observations", observations, (n,), OBSERVATION)
@@ -106,6 +107,8 @@ class Batch:
         self._scratch = new_scratch()
         self._all_rows = np.arange(n)
         warm_up_kernels()
+        if view == "features":
+            warm_up_features()
         self.states["rules"] = self.rules.numbers()
         self.states["pack"] = self.rules.counts()[:-1]
         self.reset(seed)
@@ -147,7 +150,7 @@ class Batch:
         rng, keys = seed_streams(seed, len(rows))
         self.states["rng"][rows] = rng
         self.states["key"][rows] = keys
-        _new_games(self.states, rows, self._scratch)
+        engine.run(self.states, rows, engine.NEW_GAME, rows, self._scratch)
         self.rewards[rows] = 0
         for flags in (self.terminated, self.truncated, self.round_over):
             flags[rows] = False
@@ -170,12 +173,10 @@ class Batch:
         if bad >= 0:
             row = int(rows[bad])
             raise IllegalAction(f"row {row}: {why_not(self.states[row], int(actions[bad]))}")
-        _step_rows(
+        engine.run(self.states, rows, engine.APPLY, actions, self._scratch)
+        ended = _collect(
             self.states,
             rows,
-            actions,
-            self._scratch,
-            self.auto_reset,
             REWARDS.index(self.reward),
             self.rewards,
             self.terminated,
@@ -187,6 +188,8 @@ class Batch:
             self.hand_jolly,
             self.endings,
         )
+        if ended:
+            engine.run(self.states, rows, engine.GO_ON, np.full(len(rows), self.auto_reset, np.int64), self._scratch)
         self._write(rows)
         return self._step()
 
@@ -198,7 +201,7 @@ class Batch:
 
     def refresh(self) -> None:
         """Work out anew what is legal and what is shown, after ``states`` were changed from outside."""
-        _refresh_rows(self.states, self._scratch)
+        engine.run(self.states, self._all_rows, engine.REFRESH, self._all_rows, self._scratch)
         self._write(self._all_rows)
 
     def _rows(self, rows: np.ndarray | None) -> np.ndarray:
@@ -216,16 +219,9 @@ class Batch:
 
     def _write(self, rows: np.ndarray) -> None:
         """Write masks, seats, keys and observations of the rows."""
-        _write_rows(
-            self.states,
-            rows,
-            VIEWS.index(self.view),
-            self._records,
-            self._features,
-            self.masks,
-            self.seats,
-            self.keys,
-        )
+        show_records(self.states, rows, self._records, self.masks, self.seats, self.keys)
+        if self.view == "features":
+            show_features(self.states, rows, self._room, self._features)
 
     def _step(self) -> Step:
         """Return the arrays of a step."""
@@ -243,21 +239,7 @@ def _array(name: str, given: np.ndarray | None, shape: tuple[int, ...], dtype: n
     return given
 
 
-@kernel
-def _new_games(states: np.ndarray, rows: np.ndarray, scratch: np.ndarray) -> None:
-    """Begin a new game in each of the rows."""
-    for row in rows:
-        engine.new_game(states[row], scratch)
-
-
-@kernel
-def _refresh_rows(states: np.ndarray, scratch: np.ndarray) -> None:
-    """Work out the legal actions of all states."""
-    for row in range(states.shape[0]):
-        refresh_legal(states[row], scratch)
-
-
-@kernel
+@entry
 def _first_illegal(states: np.ndarray, rows: np.ndarray, actions: np.ndarray) -> int:
     """Return the index of the first action that is not legal in its row, or that a row names twice; or -1."""
     for i in range(rows.shape[0]):
@@ -270,7 +252,7 @@ def _first_illegal(states: np.ndarray, rows: np.ndarray, actions: np.ndarray) ->
 @kernel
 def write_rewards(state: State, kind: int, rewards: np.ndarray) -> None:
     """Write what each seat earns by the round that has just ended: float32[P] (contract, "Rewards")."""
-    players = int(state["rules"][PLAYERS])
+    players = np.int64(state["rules"][PLAYERS])
     if kind == 2:  # win
         best, winners = state["totals"][0], 0
         for seat in range(players):
@@ -290,13 +272,10 @@ def write_rewards(state: State, kind: int, rewards: np.ndarray) -> None:
         rewards[seat] = np.float32((own - others) / 100)
 
 
-@kernel
-def _step_rows(
+@entry
+def _collect(
     states: np.ndarray,
     rows: np.ndarray,
-    actions: np.ndarray,
-    scratch: np.ndarray,
-    auto_reset: bool,
     reward: int,
     rewards: np.ndarray,
     terminated: np.ndarray,
@@ -307,12 +286,12 @@ def _step_rows(
     closers: np.ndarray,
     hand_jolly: np.ndarray,
     endings: np.ndarray,
-) -> None:
-    """Play the actions; deal the next round or game where one is over."""
+) -> int:
+    """Write what the last action of each row brought; return how many rounds ended."""
+    ended = 0
     for i in range(rows.shape[0]):
         row = rows[i]
         state = states[row]
-        engine.apply(state, actions[i], scratch)
         over = state["phase"] >= ROUND_OVER
         round_over[row] = over
         terminated[row] = False
@@ -321,6 +300,7 @@ def _step_rows(
             rewards[row, seat] = 0
         if not over:
             continue
+        ended += 1
         write_rewards(state, reward, rewards[row])
         for seat in range(rewards.shape[1]):
             scores[row, seat] = state["scores"][seat]
@@ -328,36 +308,32 @@ def _step_rows(
         closers[row] = state["closer"]
         hand_jolly[row] = state["hand_jolly"] != 0
         endings[row] = state["ending"]
-        if state["phase"] == ROUND_OVER:
-            engine.next_round(state, scratch)
-            continue
-        truncated[row] = state["truncated"] != 0
-        terminated[row] = state["truncated"] == 0
-        if auto_reset:
-            engine.new_game(state, scratch)
+        if state["phase"] == GAME_OVER:
+            truncated[row] = state["truncated"] != 0
+            terminated[row] = state["truncated"] == 0
+    return ended
 
 
-@kernel
-def _write_rows(
-    states: np.ndarray,
-    rows: np.ndarray,
-    view: int,
-    records: np.ndarray,
-    features: np.ndarray,
-    masks: np.ndarray,
-    seats: np.ndarray,
-    keys: np.ndarray,
+@entry
+def show_records(
+    states: np.ndarray, rows: np.ndarray, records: np.ndarray, masks: np.ndarray, seats: np.ndarray, keys: np.ndarray
 ) -> None:
-    """Write what the seats to move may do and know."""
+    """Write what the seat to move of each row may do and know; no records are written if there is no room for any."""
     for i in range(rows.shape[0]):
         row = rows[i]
         state = states[row]
-        seat = state["seat"]
+        seat = np.int64(state["seat"])
         seats[row] = seat
         keys[row] = engine.decision_key(state, seat)
         write_mask(state, masks[row])
-        if view == 0:
+        if records.shape[0] > 0:
             observe(state, seat, records[row])
-        elif view == 1:
-            observe(state, seat, records[0])
-            write_features(records[0], features[row])
+
+
+@entry
+def show_features(states: np.ndarray, rows: np.ndarray, record: np.ndarray, features: np.ndarray) -> None:
+    """Write the features of the seat to move of each row; ``record`` is room for one observation."""
+    for i in range(rows.shape[0]):
+        state = states[rows[i]]
+        observe(state, np.int64(state["seat"]), record[0])
+        write_features(record[0], features[rows[i]])

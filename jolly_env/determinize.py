@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from jolly_env._jit import kernel
+from jolly_env._jit import entry, kernel
 from jolly_env.cards import CARD_KINDS, JOKER, PLACES
-from jolly_env.engine import clear_round, mix, shuffle_stock
-from jolly_env.legal import refresh_legal
+from jolly_env.engine import REFRESH, clear_round, mix, run, shuffle_stock
 from jolly_env.moves import State, hold
 from jolly_env.observation import as_record
 from jolly_env.opening import new_scratch
 from jolly_env.rules import MAX_PLAYERS, PLAYERS, RULE_FIELDS
 from jolly_env.state import HISTORY, MAX_CARDS, MAX_MELDS, STATE
+from jolly_env.warmup import warm_up_determinize
 
 
 def determinize(observation: Any, key: int, out: np.ndarray | None = None) -> np.ndarray:
@@ -25,16 +25,25 @@ def determinize(observation: Any, key: int, out: np.ndarray | None = None) -> np
     integer. ``ValueError`` for an observation of another shape.
     """
     record = as_record(observation)
+    warm_up_determinize()
     if np.ndim(record) != 0:
         raise ValueError(f"determinize: expected one observation, got an array of {len(record)}")
     state = np.zeros(1, dtype=STATE) if out is None else out
-    determinize_into(record, np.uint64(key % 2**64), state[0], new_scratch())
+    determinize_rows(np.asarray(record).reshape(1), np.array([key % 2**64], dtype=np.uint64), state)
+    run(state, np.zeros(1, dtype=np.int64), REFRESH, np.zeros(1, dtype=np.int64), new_scratch())
     return state
 
 
+@entry
+def determinize_rows(observations: np.ndarray, keys: np.ndarray, states: np.ndarray) -> None:
+    """Fill ``B`` states but for their ``legal`` bits: OBSERVATION[B], uint64[B] -> STATE[B]."""
+    for i in range(observations.shape[0]):
+        determinize_into(observations[i], keys[i], states[i])
+
+
 @kernel
-def determinize_into(obs: Any, key: np.uint64, state: State, scratch: np.ndarray) -> None:
-    """Fill ``state`` with a state that agrees with the record ``obs``; ``key`` is the randomness."""
+def determinize_into(obs: Any, key: np.uint64, state: State) -> None:
+    """Fill ``state`` but for its ``legal`` bits; ``key`` is the randomness."""
     clear_round(state)
     state["rng"] = mix(key ^ np.uint64(0xD1B54A32D192ED03))
     state["key"] = mix(key)
@@ -42,7 +51,6 @@ def determinize_into(obs: Any, key: np.uint64, state: State, scratch: np.ndarray
     copy_table(obs, state)
     copy_row_and_past(obs, state)
     deal_hidden(obs, state)
-    refresh_legal(state, scratch)
 
 
 @kernel
@@ -52,7 +60,7 @@ def copy_public(obs: Any, state: State) -> None:
         state["rules"][i] = obs["rules"][i] + np.int64(32768) * obs["rules_high"][i]
     for card in range(JOKER):
         state["pack"][card] = obs["pack"][card]
-    players, me = int(state["rules"][PLAYERS]), int(obs["seat"])
+    players, me = np.int64(state["rules"][PLAYERS]), np.int64(obs["seat"])
     state["phase"] = obs["phase"]
     state["seat"] = (me + obs["to_move"]) % players
     state["turn"] = obs["turn"] + 32768 * obs["turn_high"]
@@ -76,7 +84,7 @@ def copy_public(obs: Any, state: State) -> None:
 @kernel
 def copy_table(obs: Any, state: State) -> None:
     """Copy the melds."""
-    players, me = int(state["rules"][PLAYERS]), int(obs["seat"])
+    players, me = np.int64(state["rules"][PLAYERS]), np.int64(obs["seat"])
     state["meld_count"] = obs["meld_count"]
     for meld in range(MAX_MELDS):
         state["meld_kind"][meld] = obs["meld_kind"][meld]
@@ -94,7 +102,7 @@ def copy_table(obs: Any, state: State) -> None:
 @kernel
 def copy_row_and_past(obs: Any, state: State) -> None:
     """Copy the row and the public actions."""
-    players, me = int(state["rules"][PLAYERS]), int(obs["seat"])
+    players, me = np.int64(state["rules"][PLAYERS]), np.int64(obs["seat"])
     state["row_size"] = obs["row_size"]
     for i in range(MAX_CARDS):
         seat = obs["row_seats"][i]
@@ -110,11 +118,11 @@ def copy_row_and_past(obs: Any, state: State) -> None:
 @kernel
 def deal_hidden(obs: Any, state: State) -> None:
     """Deal the unseen cards: to each other hand its known cards and a share of the rest; what is left is the stock."""
-    players, me = int(state["rules"][PLAYERS]), int(obs["seat"])
+    players, me = np.int64(state["rules"][PLAYERS]), np.int64(obs["seat"])
     for card in range(CARD_KINDS):
         state["hidden"][card] = obs["unseen"][card] + obs["hand"][card]
         for _ in range(obs["hand"][card]):
-            hold(state, me, card)
+            hold(state, me, np.int64(card))
         state["known"][me, card] = obs["known"][0, card]
         for i in range(1, players):
             state["hidden"][card] += obs["known"][i, card]
@@ -122,7 +130,7 @@ def deal_hidden(obs: Any, state: State) -> None:
             for _ in range(obs["known"][i, card]):
                 hold(state, (me + i) % players, card)
     # The stock's room first holds the cards that cannot be in the stock, then those that can.
-    fixed, total = 0, 0
+    fixed, total = np.int64(0), np.int64(0)
     for part in range(2):
         for card in range(CARD_KINDS):
             loose = obs["unseen"][card]
@@ -133,15 +141,15 @@ def deal_hidden(obs: Any, state: State) -> None:
                 total += 1
         if part == 0:
             fixed = total
-    shuffle_stock(state, 0, fixed)
+    shuffle_stock(state, np.int64(0), fixed)
     shuffle_stock(state, fixed, total - fixed)
-    first, last = 0, total
+    first, last = np.int64(0), total
     # Whoever holds more cards than they drew from the recycled stock must hold some of the fixed ones.
     for i in range(1, players):
         seat = (me + i) % players
         must = obs["hand_size"][i] - state["hand_size"][seat] - obs["draws"][i] if obs["recycled_size"] > 0 else 0
         while must > 0 and first < fixed:
-            hold(state, seat, state["stock"][first])
+            hold(state, seat, np.int64(state["stock"][first]))
             first += 1
             must -= 1
     first, last = deal_rest(obs, state, first, fixed, last)
@@ -149,13 +157,13 @@ def deal_hidden(obs: Any, state: State) -> None:
         state["stock"][i] = state["stock"][first + i]
     state["stock_top"] = 0
     state["stock_size"] = last - first
-    shuffle_stock(state, 0, last - first)
+    shuffle_stock(state, np.int64(0), last - first)
 
 
 @kernel
 def deal_rest(obs: Any, state: State, first: int, fixed: int, last: int) -> tuple[int, int]:
     """Fill the open places of the other hands at random, fixed cards first; return the bounds of what is left."""
-    players, me = int(state["rules"][PLAYERS]), int(obs["seat"])
+    players, me = np.int64(state["rules"][PLAYERS]), np.int64(obs["seat"])
     places = np.int64(0)
     for i in range(1, players):
         places += obs["hand_size"][i] - state["hand_size"][(me + i) % players]
@@ -168,11 +176,11 @@ def deal_rest(obs: Any, state: State, first: int, fixed: int, last: int) -> tupl
             pick -= obs["hand_size"][i] - state["hand_size"][seat]
             if pick < 0:
                 if first < fixed:
-                    hold(state, seat, state["stock"][first])
+                    hold(state, seat, np.int64(state["stock"][first]))
                     first += 1
                 else:
                     last -= 1
-                    hold(state, seat, state["stock"][last])
+                    hold(state, seat, np.int64(state["stock"][last]))
                 break
         places -= 1
     return first, last

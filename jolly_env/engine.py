@@ -1,6 +1,6 @@
 """The course of a game: deal, apply an action, turn, recycling, the end of a round and of a game.
 
-Every public kernel leaves a state whose ``legal`` bits are right, except where it says otherwise.
+Python enters by :func:`run`, which leaves every state with its ``legal`` bits right.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from jolly_env import actions as act
-from jolly_env._jit import kernel
+from jolly_env._jit import entry, kernel
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER
 from jolly_env.legal import refresh_legal
 from jolly_env.moves import (
@@ -139,54 +139,45 @@ def clear_round(state: State) -> None:
 
 
 @kernel
-def deal(state: State, scratch: np.ndarray) -> None:
+def deal(state: State) -> None:
     """Begin the round ``state["round"]`` with the cards in the order of the stock: hands first, by seat (R2)."""
     clear_round(state)
-    players, hand = int(state["rules"][PLAYERS]), int(state["rules"][HAND_SIZE])
+    players, hand = np.int64(state["rules"][PLAYERS]), np.int64(state["rules"][HAND_SIZE])
     for card in range(JOKER):
         state["hidden"][card] = state["pack"][card]
     state["hidden"][JOKER] = state["rules"][JOKERS]
     for seat in range(players):
         for i in range(hand):
-            hold(state, seat, state["stock"][seat * hand + i])
+            hold(state, seat, np.int64(state["stock"][seat * hand + i]))
     state["stock_top"] = players * hand
     state["stock_size"] -= players * hand
     state["seat"] = state["round"] % players
     state["phase"] = DRAW
     state["key"] += np.uint64(0x9E3779B97F4A7C15)
-    refresh_legal(state, scratch)
 
 
 @kernel
-def shuffle_and_deal(state: State, scratch: np.ndarray) -> None:
-    """Begin the round ``state["round"]`` with a shuffled pack."""
+def shuffle_pack(state: State) -> None:
+    """Make the shuffled pack the stock (R2)."""
     fill_stock(state)
-    shuffle_stock(state, 0, state["stock_size"])
-    deal(state, scratch)
+    shuffle_stock(state, np.int64(0), np.int64(state["stock_size"]))
 
 
 @kernel
-def next_round(state: State, scratch: np.ndarray) -> None:
-    """Begin the round after one that is over (R18)."""
-    state["round"] += 1
-    shuffle_and_deal(state, scratch)
-
-
-@kernel
-def new_game(state: State, scratch: np.ndarray) -> None:
-    """Begin a new game under the rules and with the random streams that the state has."""
+def begin_game(state: State) -> None:
+    """Begin a new game under the rules and with the random streams that the state has; nothing is dealt yet."""
     state["round"] = 0
     state["truncated"] = 0
     for seat in range(4):
         state["totals"][seat] = 0
-    shuffle_and_deal(state, scratch)
+    shuffle_pack(state)
 
 
 @kernel
 def recycle(state: State) -> None:
     """Make all but the newest cards of the row the stock, where the stock is empty and there are any (R12)."""
-    keep = int(state["rules"][RECYCLE_KEEP])
-    size = int(state["row_size"])
+    keep = np.int64(state["rules"][RECYCLE_KEEP])
+    size = np.int64(state["row_size"])
     if state["stock_size"] > 0 or size <= keep:
         return
     count = size - keep
@@ -209,13 +200,13 @@ def recycle(state: State) -> None:
     state["stock_size"] = count
     state["recycled_size"] = count
     state["recycles"] += 1
-    shuffle_stock(state, 0, count)
+    shuffle_stock(state, np.int64(0), count)
 
 
 @kernel
 def can_draw(state: State) -> bool:
     """Tell whether the seat to move has a legal draw (R6, R7)."""
-    seat = state["seat"]
+    seat = np.int64(state["seat"])
     if state["stock_size"] > 0:
         return True
     room = state["rules"][HAND_LIMIT] - state["hand_size"][seat]
@@ -238,7 +229,7 @@ def finish(state: State, ending: int, closer: int) -> None:
     factor = state["rules"][HAND_JOLLY_FACTOR] if hand_jolly else np.int64(1)
     target = state["rules"][TARGET]
     best = np.int64(-(1 << 62))
-    for seat in range(state["rules"][PLAYERS]):
+    for seat in range(np.int64(state["rules"][PLAYERS])):
         if seat == closer:
             score = (state["laid"][seat] + state["rules"][CLOSING_BONUS]) * factor
         else:
@@ -259,26 +250,26 @@ def finish(state: State, ending: int, closer: int) -> None:
 @kernel
 def end_turn(state: State) -> None:
     """Go on after a discard: the round's end, or the next seat's turn (R11 to R13, R17)."""
-    seat = state["seat"]
+    seat = np.int64(state["seat"])
     if state["hand_size"][seat] == 0:
-        finish(state, CLOSED, seat)
+        finish(state, np.int64(CLOSED), seat)
         return
     state["turn"] += 1
     if state["turn"] >= state["rules"][MAX_TURNS]:
-        finish(state, CUT_OFF, -1)
+        finish(state, np.int64(CUT_OFF), np.int64(-1))
         return
     state["seat"] = (seat + 1) % state["rules"][PLAYERS]
     state["phase"] = DRAW
     state["opening_laid"] = 0
     recycle(state)
     if not can_draw(state):
-        finish(state, EXHAUSTED, -1)
+        finish(state, np.int64(EXHAUSTED), np.int64(-1))
 
 
 @kernel
 def note_opening(state: State) -> None:
     """Mark the seat to move as opened once its melds of this turn are worth enough (R8)."""
-    seat = state["seat"]
+    seat = np.int64(state["seat"])
     if state["opened_turn"][seat] < 0 and state["opening_laid"] >= state["rules"][OPENING_POINTS]:
         state["opened_turn"][seat] = state["turn"]
         state["opening_laid"] = 0
@@ -287,7 +278,7 @@ def note_opening(state: State) -> None:
 @kernel
 def apply(state: State, action: int, scratch: np.ndarray) -> None:
     """Play a legal action, in place. After a round's last action the phase says so; the next is not dealt."""
-    seat = state["seat"]
+    seat = np.int64(state["seat"])
     remember(state, seat, action)
     state["decisions"][seat] += 1
     if action < act.LAY_SET:
@@ -318,3 +309,34 @@ def apply(state: State, action: int, scratch: np.ndarray) -> None:
 def decision_key(state: State, seat: int) -> np.uint64:
     """Return the random key of a seat's next decision: of (deal, seat, decision) and nothing else."""
     return mix(mix(state["key"] + np.uint64(seat)) + np.uint64(state["decisions"][seat]))
+
+
+APPLY, NEW_GAME, DEAL, GO_ON, REFRESH = range(5)
+"""What :func:`run` can do with each row."""
+
+
+@entry
+def run(states: np.ndarray, rows: np.ndarray, command: int, arguments: np.ndarray, scratch: np.ndarray) -> None:
+    """Do one thing with each of ``rows`` of ``states``, in place: the only entry to the engine from Python.
+
+    APPLY plays the action ``arguments[i]``. NEW_GAME shuffles and deals a new game, DEAL deals the stock as it lies.
+    GO_ON deals the next round where one is over, and a new game where the game is over and ``arguments[i]`` is not 0.
+    REFRESH works out what is legal. One entry for all, as each compiles the whole engine anew.
+    """
+    for i in range(rows.shape[0]):
+        state = states[rows[i]]
+        over = state["phase"] == GAME_OVER
+        if command == APPLY:
+            apply(state, arguments[i], scratch)
+        elif command == REFRESH:
+            refresh_legal(state, scratch)
+        else:
+            if command == NEW_GAME or (command == GO_ON and over and arguments[i] != 0):
+                begin_game(state)
+            elif command == GO_ON:
+                if state["phase"] != ROUND_OVER:
+                    continue
+                state["round"] += 1
+                shuffle_pack(state)
+            deal(state)
+            refresh_legal(state, scratch)

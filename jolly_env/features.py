@@ -11,10 +11,11 @@ import numpy as np
 
 from jolly_env import actions as act
 from jolly_env import rules as r
-from jolly_env._jit import kernel
+from jolly_env._jit import entry, kernel
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
 from jolly_env.observation import as_record
 from jolly_env.state import NO_MELD, PLAY, SET
+from jolly_env.warmup import warm_up_features
 
 SET_SUITS = act.SET_SUITS
 RUN_JOKERS = act.RUN_JOKERS
@@ -73,13 +74,14 @@ def features(observation: Any, out: np.ndarray | None = None) -> np.ndarray:
     """Return the feature view of an observation or of ``B`` of them: float32[FEATURES] or float32[B, FEATURES]."""
     records = as_record(observation)
     rows = np.atleast_1d(np.asarray(records))
+    warm_up_features()
     if out is None:
         out = np.empty((len(rows), FEATURES), dtype=np.float32)
     write_features_batch(rows, out)
     return out[0] if np.ndim(records) == 0 else out
 
 
-@kernel
+@entry
 def write_features_batch(observations: np.ndarray, out: np.ndarray) -> None:
     """Write the features of ``B`` observations into float32[B, FEATURES]."""
     for i in range(observations.shape[0]):
@@ -135,8 +137,8 @@ def write_hand(obs: Any, out: np.ndarray) -> None:
 def write_fits(obs: Any, out: np.ndarray) -> None:
     """Write which naturals could be attached to the melds or take a joker from them."""
     for meld in range(obs["meld_count"]):
-        base, jokers = int(obs["meld_base"][meld]), int(obs["meld_jokers"][meld])
-        size = int(obs["meld_size"][meld])
+        base, jokers = np.int64(obs["meld_base"][meld]), np.int64(obs["meld_jokers"][meld])
+        size = np.int64(obs["meld_size"][meld])
         if obs["meld_kind"][meld] == SET:
             if size == 4 and jokers == 0:
                 continue
@@ -145,7 +147,7 @@ def write_fits(obs: Any, out: np.ndarray) -> None:
                 if obs["meld_cards"][meld, suit] < 0:
                     out[to + RANKS * suit + base] = 1
             continue
-        low = int(obs["meld_low"][meld])
+        low = np.int64(obs["meld_low"][meld])
         if low > 0:
             out[FITS + RANKS * base + (low - 1) % RANKS] = 1
         if low + size < PLACES:
@@ -187,11 +189,11 @@ def joker_places(obs: Any) -> int:
     """Return at how many places of the table a joker could be attached."""
     count = 0
     for meld in range(obs["meld_count"]):
-        jokers, size = int(obs["meld_jokers"][meld]), int(obs["meld_size"][meld])
+        jokers, size = np.int64(obs["meld_jokers"][meld]), np.int64(obs["meld_size"][meld])
         if obs["meld_kind"][meld] == SET:
             count += 1 if size == 3 and jokers == 0 else 0
             continue
-        low = int(obs["meld_low"][meld])
+        low = np.int64(obs["meld_low"][meld])
         count += 1 if low > 0 and jokers >> low & 1 == 0 else 0
         count += 1 if low + size < PLACES and jokers >> (low + size - 1) & 1 == 0 else 0
     return count
@@ -261,7 +263,7 @@ def action_features(observation: Any, masks: np.ndarray, most: int = 64) -> tupl
     return numbers, out
 
 
-@kernel
+@entry
 def write_action_features_batch(
     observations: np.ndarray, masks: np.ndarray, numbers: np.ndarray, out: np.ndarray
 ) -> None:
@@ -288,7 +290,7 @@ def describe_action(obs: Any, action: int, out: np.ndarray) -> None:
     elif action < act.LAY_SET:
         out[1] = 1
         for i in range(obs["row_size"] - action, obs["row_size"]):
-            note_card(out, obs["row_cards"][i], 0, -1)
+            note_card(out, np.int64(obs["row_cards"][i]), np.int64(0), np.int64(-1))
         out[A_TAKEN] = np.float32(0.1) * action
     elif action < act.LAY_RUN:
         out[2] = 1
@@ -296,22 +298,22 @@ def describe_action(obs: Any, action: int, out: np.ndarray) -> None:
         rank, form = (action - act.LAY_SET) // act.SET_FORMS, (action - act.LAY_SET) % act.SET_FORMS
         for suit in range(SUITS):
             if SET_SUITS[form] >> suit & 1:
-                note_card(out, RANKS * suit + rank, SET_VALUE[rank], 1)
+                note_card(out, RANKS * suit + rank, np.int64(SET_VALUE[rank]), np.int64(1))
         if form >= SUITS:
-            note_card(out, JOKER, SET_VALUE[rank], 1)
+            note_card(out, np.int64(JOKER), np.int64(SET_VALUE[rank]), np.int64(1))
     elif action < act.MELD:
         out[3] = 1
         base, form = (action - act.LAY_RUN) // act.RUN_FORMS, (action - act.LAY_RUN) % act.RUN_FORMS
         suit, low = base // act.RUN_STARTS, base % act.RUN_STARTS
         for i in range(3):
             card = JOKER if RUN_JOKERS[form] >> i & 1 else RANKS * suit + (low + i) % RANKS
-            note_card(out, card, PLACE_VALUE[low + i], 1)
+            note_card(out, card, np.int64(PLACE_VALUE[low + i]), np.int64(1))
     elif action < act.DISCARD:
         out[4] = 1
         describe_meld_action(obs, action, out)
     else:
         out[5] = 1
-        note_card(out, action - act.DISCARD, 0, 1)
+        note_card(out, action - act.DISCARD, np.int64(0), np.int64(1))
         out[A_COPIES] = obs["hand"][action - act.DISCARD] - 1
 
 
@@ -319,8 +321,8 @@ def describe_action(obs: Any, action: int, out: np.ndarray) -> None:
 def describe_meld_action(obs: Any, action: int, out: np.ndarray) -> None:
     """Write what an action at a table meld plays, and the meld."""
     meld, form = (action - act.MELD) // act.MELD_FORMS, (action - act.MELD) % act.MELD_FORMS
-    base, jokers = int(obs["meld_base"][meld]), int(obs["meld_jokers"][meld])
-    size = int(obs["meld_size"][meld])
+    base, jokers = np.int64(obs["meld_base"][meld]), np.int64(obs["meld_jokers"][meld])
+    size = np.int64(obs["meld_size"][meld])
     own, wild = 0, 0
     for slot in range(PLACES):
         own += 1 if obs["meld_seats"][meld, slot] == 0 else 0
@@ -330,9 +332,9 @@ def describe_meld_action(obs: Any, action: int, out: np.ndarray) -> None:
     out[A_OWN] = np.float32(own) / np.float32(max(size, 1))
     if obs["meld_kind"][meld] == SET:
         out[A_SET] = 1
-        value = SET_VALUE[base]
+        value = np.int64(SET_VALUE[base])
         if form == act.ATTACH_SET_JOKER:
-            note_card(out, JOKER, value, 1)
+            note_card(out, np.int64(JOKER), value, np.int64(1))
             return
         suit = form
         if form == act.SWAP_SET_JOKER:
@@ -340,9 +342,9 @@ def describe_meld_action(obs: Any, action: int, out: np.ndarray) -> None:
             suit = 0
             while suit < SUITS - 1 and obs["meld_cards"][meld, suit] >= 0:
                 suit += 1
-        note_card(out, RANKS * suit + base, value, 1)
+        note_card(out, RANKS * suit + base, value, np.int64(1))
     elif obs["meld_kind"][meld] != NO_MELD:
-        place = int(obs["meld_low"][meld]) - 1
+        place = np.int64(obs["meld_low"][meld]) - 1
         if form >= act.SWAP_RUN:
             out[A_SWAP] = 1
             index = form - act.SWAP_RUN
@@ -354,7 +356,7 @@ def describe_meld_action(obs: Any, action: int, out: np.ndarray) -> None:
         elif form >= act.NATURAL_ABOVE:
             place += 1 + size
         joker = form == act.JOKER_BELOW or form == act.JOKER_ABOVE
-        note_card(out, JOKER if joker else RANKS * base + place % RANKS, PLACE_VALUE[place], 1)
+        note_card(out, JOKER if joker else RANKS * base + place % RANKS, np.int64(PLACE_VALUE[place]), np.int64(1))
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jolly_env import engine
-from jolly_env._jit import kernel
+from jolly_env._jit import entry
 from jolly_env.actions import ACTIONS, Action, IllegalAction, format_action
 from jolly_env.bits import has_bit
 from jolly_env.cards import CARD_KINDS, Card, format_card
@@ -30,6 +30,7 @@ MAGIC = b"jolly game 1\n"
 
 
 _LOCAL = threading.local()
+_ROW = np.zeros(1, dtype=np.int64)
 
 
 class Game:
@@ -71,13 +72,13 @@ class Game:
         for i, cards in enumerate(self._given):
             _check_cards(f"reshuffles[{i}]", cards, self.rules.counts(), exact=False)
         if deck is None:
-            _new_game(self.states, self._scratch)
+            self._run(engine.NEW_GAME)
         else:
             cards = [int(c) for c in deck]
             _check_cards("deck", cards, self.rules.counts(), exact=True)
             self.states["stock"][0, : len(cards)] = cards
             self.states["stock_size"] = len(cards)
-            _deal(self.states, self._scratch)
+            self._run(engine.DEAL)
         self._note_deal()
 
     @property
@@ -175,7 +176,7 @@ class Game:
         text = format_action(number, self.state)
         recycles = int(self.states["recycles"][0])
         before = self.states.copy() if recycles < len(self._given) else None
-        _apply(self.states, number, self._scratch)
+        self._run(engine.APPLY, number)
         if int(self.states["recycles"][0]) > recycles:
             if before is not None:
                 self._use_given(recycles, before)
@@ -186,7 +187,7 @@ class Game:
         """Deal the next round after one that is over; ``ValueError`` at any other time."""
         if self.phase is not Phase.ROUND_OVER:
             raise ValueError("next_round: " + ("the game is over" if self.over else "the round is not over"))
-        _next_round(self.states, self._scratch)
+        self._run(engine.GO_ON)
         self._given = []
         self._note_deal()
 
@@ -207,7 +208,7 @@ class Game:
 
     def refresh(self) -> None:
         """Work out the legal actions anew after the state was changed from outside."""
-        _refresh(self.states, self._scratch)
+        self._run(engine.REFRESH)
 
     def clone(self) -> Game:
         """Return an independent copy."""
@@ -261,6 +262,10 @@ class Game:
         game.deck, game.reshuffles = log["deck"], log["reshuffles"]
         game.played, game._given = log["played"], log["given"]
         return game
+
+    def _run(self, command: int, argument: int = 0) -> None:
+        """Let the engine do one thing with the state."""
+        engine.run(self.states, _ROW, command, np.array([argument]), self._scratch)
 
     def _note_deal(self) -> None:
         """Start the log of a round that has just been dealt."""
@@ -321,55 +326,25 @@ def _check_cards(name: str, cards: Iterable[Card], counts: np.ndarray, *, exact:
         )
 
 
-@kernel
-def _new_game(states: np.ndarray, scratch: np.ndarray) -> None:
-    """Begin a new game."""
-    engine.new_game(states[0], scratch)
-
-
-@kernel
-def _deal(states: np.ndarray, scratch: np.ndarray) -> None:
-    """Begin the round with the stock as it is."""
-    engine.deal(states[0], scratch)
-
-
-@kernel
-def _next_round(states: np.ndarray, scratch: np.ndarray) -> None:
-    """Begin the next round."""
-    engine.next_round(states[0], scratch)
-
-
-@kernel
-def _apply(states: np.ndarray, action: int, scratch: np.ndarray) -> None:
-    """Play a legal action."""
-    engine.apply(states[0], action, scratch)
-
-
-@kernel
-def _refresh(states: np.ndarray, scratch: np.ndarray) -> None:
-    """Work out the legal actions."""
-    engine.refresh_legal(states[0], scratch)
-
-
-@kernel
+@entry
 def _mask(states: np.ndarray, out: np.ndarray) -> None:
     """Write the legal actions."""
     write_mask(states[0], out)
 
 
-@kernel
+@entry
 def _observe(states: np.ndarray, seat: int, out: np.ndarray) -> None:
     """Write what a seat may know."""
     observe(states[0], seat, out[0])
 
 
-@kernel
+@entry
 def _is_legal(states: np.ndarray, action: int) -> bool:
     """Tell whether an action is legal."""
     return has_bit(states[0]["legal"], action)
 
 
-@kernel
+@entry
 def _decision_key(states: np.ndarray, seat: int) -> np.uint64:
     """Return the random key of a seat's next decision."""
     return engine.decision_key(states[0], seat)

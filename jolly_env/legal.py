@@ -19,11 +19,11 @@ SET_SUITS = act.SET_SUITS
 @kernel
 def legal_draws(state: State) -> None:
     """Add the draws (R6, R7)."""
-    seat = state["seat"]
+    seat = np.int64(state["seat"])
     if state["stock_size"] > 0:
         set_bit(state["legal"], act.DRAW_STOCK)
     if state["opened_turn"][seat] >= 0:
-        room = int(state["rules"][HAND_LIMIT]) - state["hand_size"][seat]
+        room = np.int64(state["rules"][HAND_LIMIT]) - state["hand_size"][seat]
         most = min(room, state["row_size"], act.MAX_TAKE)
         if most > 0:
             state["legal"][0] |= np.uint64((1 << (most + 1)) - 2)
@@ -32,7 +32,7 @@ def legal_draws(state: State) -> None:
 @kernel
 def legal_discards(state: State) -> None:
     """Add the discards of all cards in hand (R11)."""
-    seat = state["seat"]
+    seat = np.int64(state["seat"])
     cards = np.uint64(state["hands"][seat, JOKER] > 0) << np.uint64(JOKER)
     for suit in range(SUITS):
         cards |= np.uint64(state["ones"][seat, suit]) << np.uint64(RANKS * suit)
@@ -44,7 +44,7 @@ def legal_discards(state: State) -> None:
 @kernel
 def legal_sets(state: State) -> None:
     """Add the base sets that the hand holds (R3)."""
-    seat = state["seat"]
+    seat = np.int64(state["seat"])
     ones = state["ones"]
     joker = state["hands"][seat, JOKER] > 0
     ranks = pairs_of(state, seat) if joker else triples_of(state, seat)
@@ -62,7 +62,7 @@ def legal_sets(state: State) -> None:
 @kernel
 def legal_runs(state: State) -> None:
     """Add the base runs that the hand holds (R4, R5)."""
-    seat = state["seat"]
+    seat = np.int64(state["seat"])
     jokers = state["hands"][seat, JOKER]
     for suit in range(SUITS):
         low = places_of(state, seat, suit)
@@ -89,8 +89,8 @@ def add_run_starts(state: State, starts: int, first: int) -> None:
 @kernel
 def legal_at_set(state: State, meld: int, attach: bool) -> None:
     """Add the attaches to a set and the swap of its joker (R5, R9, R10)."""
-    seat = state["seat"]
-    rank, size = state["meld_base"][meld], state["meld_size"][meld]
+    seat = np.int64(state["seat"])
+    rank, size = np.int64(state["meld_base"][meld]), np.int64(state["meld_size"][meld])
     first = act.MELD + act.MELD_FORMS * meld
     joker = state["meld_jokers"][meld] != 0
     if size == 4 and not joker:
@@ -108,11 +108,11 @@ def legal_at_set(state: State, meld: int, attach: bool) -> None:
 @kernel
 def legal_at_run(state: State, meld: int, attach: bool) -> None:
     """Add the attaches to a run and the swaps of its jokers (R5, R9, R10)."""
-    seat = state["seat"]
-    held = places_of(state, seat, state["meld_base"][meld])
+    seat = np.int64(state["seat"])
+    held = places_of(state, seat, np.int64(state["meld_base"][meld]))
     first = act.MELD + act.MELD_FORMS * meld
-    low, jokers = int(state["meld_low"][meld]), int(state["meld_jokers"][meld])
-    high = low + state["meld_size"][meld] - 1
+    low, jokers = np.int64(state["meld_low"][meld]), np.int64(state["meld_jokers"][meld])
+    high = low + np.int64(state["meld_size"][meld]) - 1
     if attach:
         joker = state["hands"][seat, JOKER] > 0
         if low > 0:
@@ -141,8 +141,8 @@ def refresh_legal(state: State, scratch: np.ndarray) -> None:
     if state["phase"] == DRAW:
         legal_draws(state)
     elif state["phase"] == PLAY:
-        seat = state["seat"]
-        hand = state["hand_size"][seat]
+        seat = np.int64(state["seat"])
+        hand = np.int64(state["hand_size"][seat])
         if state["opened_turn"][seat] >= 0:
             if hand > 3:
                 legal_sets(state)

@@ -75,7 +75,7 @@ def triples_of(state: State, seat: int) -> int:
 @kernel
 def stock_to_hand(state: State, seat: int) -> None:
     """Draw the top card of the stock (R6)."""
-    card = state["stock"][state["stock_top"]]
+    card = np.int64(state["stock"][state["stock_top"]])
     state["stock_top"] += 1
     state["stock_size"] -= 1
     state["draws"][seat] += 1
@@ -87,9 +87,9 @@ def stock_to_hand(state: State, seat: int) -> None:
 @kernel
 def row_to_hand(state: State, seat: int, count: int) -> None:
     """Take the newest ``count`` cards of the row (R6); all know that they are held now."""
-    size = state["row_size"]
+    size = np.int64(state["row_size"])
     for i in range(size - count, size):
-        card = state["row_cards"][i]
+        card = np.int64(state["row_cards"][i])
         hold(state, seat, card)
         state["known"][seat, card] += 1
         state["hidden"][card] += 1
@@ -127,7 +127,7 @@ def hand_to_meld(state: State, seat: int, card: int, meld: int, slot: int, value
 @kernel
 def new_meld(state: State, kind: int, base: int, low: int) -> int:
     """Begin an empty table meld and return its number."""
-    meld = state["meld_count"]
+    meld = np.int64(state["meld_count"])
     state["meld_count"] = meld + 1
     state["meld_kind"][meld] = kind
     state["meld_base"][meld] = base
@@ -140,12 +140,12 @@ def new_meld(state: State, kind: int, base: int, low: int) -> int:
 def lay_set(state: State, seat: int, action: int) -> None:
     """Lay the base set of an action (R3)."""
     rank, form = (action - act.LAY_SET) // act.SET_FORMS, (action - act.LAY_SET) % act.SET_FORMS
-    meld = new_meld(state, SET, rank, 0)
+    meld = new_meld(state, np.int64(SET), rank, np.int64(0))
     for suit in range(SUITS):
         if SET_SUITS[form] >> suit & 1:
-            hand_to_meld(state, seat, RANKS * suit + rank, meld, suit, SET_VALUE[rank])
+            hand_to_meld(state, seat, RANKS * suit + rank, meld, suit, np.int64(SET_VALUE[rank]))
     if state["meld_size"][meld] == 2:
-        hand_to_meld(state, seat, JOKER, meld, JOKER_SLOT, SET_VALUE[rank])
+        hand_to_meld(state, seat, np.int64(JOKER), meld, np.int64(JOKER_SLOT), np.int64(SET_VALUE[rank]))
 
 
 @kernel
@@ -153,18 +153,18 @@ def lay_run(state: State, seat: int, action: int) -> None:
     """Lay the base run of an action (R4, R5)."""
     base, form = (action - act.LAY_RUN) // act.RUN_FORMS, (action - act.LAY_RUN) % act.RUN_FORMS
     suit, low = base // act.RUN_STARTS, base % act.RUN_STARTS
-    meld = new_meld(state, RUN, suit, low)
+    meld = new_meld(state, np.int64(RUN), suit, low)
     for i in range(3):
         card = JOKER if RUN_JOKERS[form] >> i & 1 else RANKS * suit + (low + i) % RANKS
-        hand_to_meld(state, seat, card, meld, low + i, PLACE_VALUE[low + i])
+        hand_to_meld(state, seat, card, meld, low + i, np.int64(PLACE_VALUE[low + i]))
 
 
 @kernel
 def joker_place(state: State, meld: int, index: int) -> int:
     """Return the place of a run's joker ``index``, counted from the low end from 0; -1 if there is none."""
-    jokers = int(state["meld_jokers"][meld])
-    low = int(state["meld_low"][meld])
-    for place in range(low, low + int(state["meld_size"][meld])):
+    jokers = np.int64(state["meld_jokers"][meld])
+    low = np.int64(state["meld_low"][meld])
+    for place in range(low, low + np.int64(state["meld_size"][meld])):
         if jokers >> place & 1:
             if index == 0:
                 return place
@@ -185,39 +185,40 @@ def swap(state: State, seat: int, meld: int, slot: int, natural: int, natural_sl
     state["meld_size"][meld] -= 1
     state["hidden"][JOKER] += 1
     hand_to_meld(state, seat, natural, meld, natural_slot, value)
-    hold(state, seat, JOKER)
+    hold(state, seat, np.int64(JOKER))
     state["known"][seat, JOKER] += 1
 
 
 @kernel
 def play_at_set(state: State, seat: int, meld: int, form: int) -> None:
     """Attach to a set or swap its joker (R9, R10)."""
-    rank = int(state["meld_base"][meld])
-    value = SET_VALUE[rank]
+    rank = np.int64(state["meld_base"][meld])
+    value = np.int64(SET_VALUE[rank])
     if form < SUITS:
         hand_to_meld(state, seat, RANKS * form + rank, meld, form, value)
     elif form == act.ATTACH_SET_JOKER:
-        hand_to_meld(state, seat, JOKER, meld, JOKER_SLOT, value)
+        hand_to_meld(state, seat, np.int64(JOKER), meld, np.int64(JOKER_SLOT), value)
     else:
         suit = 0
         while state["meld_cards"][meld, suit] >= 0:
             suit += 1
-        swap(state, seat, meld, JOKER_SLOT, RANKS * suit + rank, suit, value)
+        swap(state, seat, meld, np.int64(JOKER_SLOT), RANKS * suit + rank, suit, value)
 
 
 @kernel
 def play_at_run(state: State, seat: int, meld: int, form: int) -> None:
     """Attach to a run or swap one of its jokers (R9, R10)."""
-    suit = int(state["meld_base"][meld])
+    suit = np.int64(state["meld_base"][meld])
     if form >= act.SWAP_RUN:
         place = joker_place(state, meld, form - act.SWAP_RUN)
-        swap(state, seat, meld, place, RANKS * suit + place % RANKS, place, PLACE_VALUE[place])
+        swap(state, seat, meld, place, RANKS * suit + place % RANKS, place, np.int64(PLACE_VALUE[place]))
         return
     below = form <= act.JOKER_BELOW
-    place = state["meld_low"][meld] - 1 if below else state["meld_low"][meld] + state["meld_size"][meld]
+    low = np.int64(state["meld_low"][meld])
+    place = low - 1 if below else low + np.int64(state["meld_size"][meld])
     joker = form == act.JOKER_BELOW or form == act.JOKER_ABOVE
     card = JOKER if joker else RANKS * suit + place % RANKS
-    hand_to_meld(state, seat, card, meld, place, PLACE_VALUE[place])
+    hand_to_meld(state, seat, card, meld, place, np.int64(PLACE_VALUE[place]))
     if below:
         state["meld_low"][meld] = place
 

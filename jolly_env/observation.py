@@ -141,15 +141,15 @@ def observe(state: State, seat: int, out: Any) -> None:
 @kernel
 def observe_moment(state: State, seat: int, out: Any) -> None:
     """Write the fields of the moment, the own cards and the rules."""
-    players = int(state["rules"][PLAYERS])
+    players = np.int64(state["rules"][PLAYERS])
     out["phase"] = state["phase"]
     out["to_move"] = (state["seat"] - seat + players) % players
     out["seat"] = seat
     out["starter"] = (state["round"] % players - seat + players) % players
-    out["turn"] = low_part(state["turn"])
-    out["turn_high"] = high_part(state["turn"])
-    out["round"] = low_part(state["round"])
-    out["round_high"] = high_part(state["round"])
+    out["turn"] = low_part(np.int64(state["turn"]))
+    out["turn_high"] = high_part(np.int64(state["turn"]))
+    out["round"] = low_part(np.int64(state["round"]))
+    out["round_high"] = high_part(np.int64(state["round"]))
     out["opening_laid"] = state["opening_laid"]
     out["opened_before_turn"] = 1 if 0 <= state["opened_turn"][seat] < state["turn"] else 0
     out["stock_size"] = state["stock_size"]
@@ -165,8 +165,8 @@ def observe_moment(state: State, seat: int, out: Any) -> None:
         out["unseen"][card] = state["hidden"][card] - hand - (known - state["known"][seat, card])
         out["recycled"][card] = state["recycled"][seat, card]
     for i in range(len(RULE_FIELDS)):
-        out["rules"][i] = low_part(state["rules"][i])
-        out["rules_high"][i] = high_part(state["rules"][i])
+        out["rules"][i] = low_part(np.int64(state["rules"][i]))
+        out["rules_high"][i] = high_part(np.int64(state["rules"][i]))
     for card in range(JOKER):
         out["pack"][card] = state["pack"][card]
 
@@ -174,12 +174,12 @@ def observe_moment(state: State, seat: int, out: Any) -> None:
 @kernel
 def observe_players(state: State, seat: int, out: Any) -> None:
     """Write the fields of the players, from the observer on."""
-    players = int(state["rules"][PLAYERS])
+    players = np.int64(state["rules"][PLAYERS])
     for i in range(MAX_PLAYERS):
         # An absent player's fields are those of an absent seat: empty.
         other = (seat + i) % players if i < players else i
-        opened = state["opened_turn"][other]
-        total = min(max(state["totals"][other], np.int64(-(1 << 30))), np.int64(1 << 30))
+        opened = np.int64(state["opened_turn"][other])
+        total = min(max(np.int64(state["totals"][other]), -(1 << 30)), 1 << 30)
         out["hand_size"][i] = state["hand_size"][other]
         out["opened"][i] = 1 if opened >= 0 else 0
         out["opened_turn"][i] = low_part(opened)
@@ -203,9 +203,9 @@ def relative(seat: int, observer: int, players: int) -> int:
 @kernel
 def observe_table(state: State, seat: int, out: Any) -> None:
     """Write the melds."""
-    players = int(state["rules"][PLAYERS])
-    turn = state["turn"]
-    melds = state["meld_count"]
+    players = np.int64(state["rules"][PLAYERS])
+    turn = np.int64(state["turn"])
+    melds = np.int64(state["meld_count"])
     for meld in range(MAX_MELDS):
         out["meld_kind"][meld] = state["meld_kind"][meld]
         out["meld_base"][meld] = state["meld_base"][meld]
@@ -216,7 +216,7 @@ def observe_table(state: State, seat: int, out: Any) -> None:
     for meld in range(melds):
         for slot in range(PLACES):
             out["meld_cards"][meld, slot] = state["meld_cards"][meld, slot]
-            out["meld_seats"][meld, slot] = relative(state["meld_seats"][meld, slot], seat, players)
+            out["meld_seats"][meld, slot] = relative(np.int64(state["meld_seats"][meld, slot]), seat, players)
     for meld in range(melds, MAX_MELDS):
         for slot in range(PLACES):
             out["meld_cards"][meld, slot] = -1
@@ -226,11 +226,11 @@ def observe_table(state: State, seat: int, out: Any) -> None:
 @kernel
 def observe_row_and_past(state: State, seat: int, out: Any) -> None:
     """Write the row and the last public actions."""
-    players = int(state["rules"][PLAYERS])
+    players = np.int64(state["rules"][PLAYERS])
     for i in range(MAX_CARDS):
         out["row_cards"][i] = state["row_cards"][i]
-        out["row_seats"][i] = relative(state["row_seats"][i], seat, players)
-    start = state["history_end"] - HISTORY
+        out["row_seats"][i] = relative(np.int64(state["row_seats"][i]), seat, players)
+    start = np.int64(state["history_end"]) - HISTORY
     for i in range(HISTORY):
         out["history_actions"][i] = state["history_actions"][start + i]
-        out["history_seats"][i] = relative(state["history_seats"][start + i], seat, players)
+        out["history_seats"][i] = relative(np.int64(state["history_seats"][start + i]), seat, players)

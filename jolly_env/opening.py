@@ -33,9 +33,11 @@ SCRATCH_COLUMNS = 8192
 """Room for the candidates of any hand; the most that a hand of 20 can have is shown in the tests."""
 
 # Shapes of a candidate, with the meaning of BASE, LOW and FORM.
-NEW_SET = 0  # rank, 0, suits of the naturals as bits
-NEW_RUN = 1  # suit, lowest place, places of the jokers as bits
-EXTENSION = 2  # first action, 0, 0
+# Typed, like all constants that are handed to kernels here: a plain int would be compiled as a type of its own.
+NEW_SET = np.int64(0)  # rank, 0, suits of the naturals as bits
+NEW_RUN = np.int64(1)  # suit, lowest place, places of the jokers as bits
+EXTENSION = np.int64(2)  # first action, 0, 0
+NONE, UP, DOWN, MARK = np.int64(0), np.int64(1), np.int64(-1), np.int64(1)
 
 FIRST_SIDE = 52
 """First bit of a candidate's set that stands for a place at a meld of this turn."""
@@ -76,7 +78,7 @@ POINTS, RUN_GAIN = _mask_tables()
 def quick_bound(state: State, seat: int) -> int:
     """Return an upper bound of the points that a hand can lay on a table without melds of this turn."""
     ones = state["ones"]
-    jokers = int(state["hands"][seat, JOKER])
+    jokers = np.int64(state["hands"][seat, JOKER])
     pairs, triples = pairs_of(state, seat), triples_of(state, seat)
     total = 0
     gain = 0
@@ -144,7 +146,7 @@ def list_sets(state: State, seat: int, scratch: np.ndarray, n: int) -> int:
         held = 0
         for suit in range(SUITS):
             held |= (ones[seat, suit] >> rank & 1) << suit
-        value = int(SET_VALUE[rank])
+        value = np.int64(SET_VALUE[rank])
         suits = held
         while suits:
             count = bit_count(suits)
@@ -153,9 +155,9 @@ def list_sets(state: State, seat: int, scratch: np.ndarray, n: int) -> int:
                 for suit in range(SUITS):
                     bits |= np.int64(suits >> suit & 1) << (RANKS * suit + rank)
                 if count >= 3:
-                    n = add_candidate(scratch, n, bits, 0, value * count, count, NEW_SET, rank, 0, suits)
+                    n = add_candidate(scratch, n, bits, NONE, value * count, count, NEW_SET, rank, NONE, suits)
                 if joker and count <= 3:
-                    n = add_candidate(scratch, n, bits, 1, value * (count + 1), count + 1, NEW_SET, rank, 0, suits)
+                    n = add_candidate(scratch, n, bits, UP, value * (count + 1), count + 1, NEW_SET, rank, NONE, suits)
             suits = (suits - 1) & held
     return n
 
@@ -174,7 +176,7 @@ def list_runs(state: State, seat: int, scratch: np.ndarray, n: int) -> int:
             starts |= second
         for low in range(PLACES - 3, -1, -1):
             if starts >> low & 1:
-                n = list_rows(state, seat, scratch, n, suit, low, 1, False, NEW_RUN, 0, 0)
+                n = list_rows(state, seat, scratch, n, suit, low, UP, NONE, NEW_RUN, NONE, NONE)
     return n
 
 
@@ -185,18 +187,18 @@ def list_extensions(state: State, seat: int, scratch: np.ndarray, n: int) -> int
     for meld in range(state["meld_count"]):
         if state["meld_turn"][meld] != state["turn"]:
             continue
-        base, action = int(state["meld_base"][meld]), act.MELD + act.MELD_FORMS * meld
+        base, action = np.int64(state["meld_base"][meld]), act.MELD + act.MELD_FORMS * meld
         if state["meld_kind"][meld] == SET:
             n = list_set_extensions(state, seat, scratch, n, meld, side)
         else:
-            low, jokers = int(state["meld_low"][meld]), int(state["meld_jokers"][meld])
-            high = low + int(state["meld_size"][meld]) - 1
-            after = (jokers >> low & 1) != 0
+            low, jokers = np.int64(state["meld_low"][meld]), np.int64(state["meld_jokers"][meld])
+            high = low + np.int64(state["meld_size"][meld]) - 1
+            after = jokers >> low & 1
             below, above = action + act.NATURAL_BELOW, action + act.NATURAL_ABOVE
-            n = list_rows(state, seat, scratch, n, base, low - 1, -1, after, EXTENSION, below, side)
+            n = list_rows(state, seat, scratch, n, base, low - 1, DOWN, after, EXTENSION, below, side)
             side <<= 1
-            after = (jokers >> high & 1) != 0
-            n = list_rows(state, seat, scratch, n, base, high + 1, 1, after, EXTENSION, above, side)
+            after = jokers >> high & 1
+            n = list_rows(state, seat, scratch, n, base, high + 1, UP, after, EXTENSION, above, side)
         side <<= 1
     return n
 
@@ -206,13 +208,15 @@ def list_set_extensions(state: State, seat: int, scratch: np.ndarray, n: int, me
     """Append the cards that make a set of this turn one of four (R3, R5)."""
     if state["meld_size"][meld] == 4:
         return n
-    rank, action = int(state["meld_base"][meld]), act.MELD + act.MELD_FORMS * meld
+    rank, action = np.int64(state["meld_base"][meld]), act.MELD + act.MELD_FORMS * meld
     for suit in range(SUITS):
         if state["meld_cards"][meld, suit] < 0 and state["ones"][seat, suit] >> rank & 1:
             bits = side | np.int64(1) << (RANKS * suit + rank)
-            n = add_candidate(scratch, n, bits, 0, SET_VALUE[rank], 1, EXTENSION, action + suit, 0, 0)
+            n = add_candidate(scratch, n, bits, NONE, SET_VALUE[rank], UP, EXTENSION, action + suit, NONE, NONE)
     if state["meld_jokers"][meld] == 0 and state["hands"][seat, JOKER] > 0:
-        n = add_candidate(scratch, n, side, 1, SET_VALUE[rank], 1, EXTENSION, action + act.ATTACH_SET_JOKER, 0, 0)
+        n = add_candidate(
+            scratch, n, side, UP, SET_VALUE[rank], UP, EXTENSION, action + act.ATTACH_SET_JOKER, NONE, NONE
+        )
     return n
 
 
@@ -225,7 +229,7 @@ def list_rows(
     suit: int,
     start: int,
     step: int,
-    after_joker: bool,
+    after_joker: int,
     shape: int,
     action: int,
     side: int,
@@ -238,10 +242,10 @@ def list_rows(
     if start < 0 or start >= PLACES:
         return n
     held = places_of(state, seat, suit)
-    jokers = int(state["hands"][seat, JOKER])
+    jokers = np.int64(state["hands"][seat, JOKER])
     # The path of the search is not in use yet: its columns hold the rows that are still to be lengthened.
     top = 0
-    if jokers > 0 and not after_joker:
+    if jokers > 0 and after_joker == 0:
         scratch[ONE, top], scratch[TWO, top] = np.int64(1) << start, 1  # places of the jokers, cards
         top += 1
     if held >> start & 1:
@@ -293,12 +297,12 @@ def bound_candidates(scratch: np.ndarray, n: int, two: int) -> tuple[int, int]:
     and the gain for each of its jokers.
     """
     free = np.int64(0)
-    ace = 10
+    ace = np.int64(10)
     for i in range(n):
         if scratch[JOKERS, i] == 0:
             free |= scratch[BITS, i]
         if scratch[SHAPE, i] != NEW_RUN and scratch[VALUE, i] % 25 == 0:
-            ace = 25  # a set of aces, or a card attached to one
+            ace = np.int64(25)  # a set of aces, or a card attached to one
     free &= (np.int64(1) << FIRST_SIDE) - 1
     total = card_points(free, ace) + card_points(free & two, ace)
     gain = 0
@@ -363,7 +367,7 @@ def find_packing(scratch: np.ndarray, n: int, root: int, gain: int) -> int:
 
 
 @kernel
-def first_steps(legal: np.ndarray, scratch: np.ndarray, i: int, mark: bool) -> bool:
+def first_steps(legal: np.ndarray, scratch: np.ndarray, i: int, mark: int) -> bool:
     """Tell whether candidate ``i`` begins with an action that is not in ``legal`` yet; add all that it has if ``mark``."""
     new = False
     shape, base, low, form = scratch[SHAPE, i], scratch[BASE, i], scratch[LOW, i], scratch[FORM, i]
@@ -383,7 +387,7 @@ def first_steps(legal: np.ndarray, scratch: np.ndarray, i: int, mark: bool) -> b
 
 
 @kernel
-def add_step(legal: np.ndarray, action: int, mark: bool) -> bool:
+def add_step(legal: np.ndarray, action: int, mark: int) -> bool:
     """Tell whether an action is not in ``legal`` yet; add it if ``mark``."""
     if has_bit(legal, action):
         return False
@@ -395,9 +399,9 @@ def add_step(legal: np.ndarray, action: int, mark: bool) -> bool:
 @kernel
 def legal_opening(state: State, scratch: np.ndarray) -> None:
     """Add to ``legal`` the lays and attaches that can still lead to the opening (R8), in place."""
-    seat = state["seat"]
-    need = int(state["rules"][OPENING_POINTS]) - state["opening_laid"]
-    hand = int(state["hand_size"][seat])
+    seat = np.int64(state["seat"])
+    need = np.int64(state["rules"][OPENING_POINTS]) - state["opening_laid"]
+    hand = np.int64(state["hand_size"][seat])
     if state["opening_laid"] == 0 and (hand < 4 or quick_bound(state, seat) < need):
         return
     one = np.int64(-1) << FIRST_SIDE
@@ -405,17 +409,17 @@ def legal_opening(state: State, scratch: np.ndarray) -> None:
     for suit in range(SUITS):
         one |= np.int64(state["ones"][seat, suit]) << (RANKS * suit)
         two |= np.int64(state["twos"][seat, suit]) << (RANKS * suit)
-    n = list_sets(state, seat, scratch, 0)
+    n = list_sets(state, seat, scratch, NONE)
     n = list_runs(state, seat, scratch, n)
     if state["opening_laid"] > 0:
         n = list_extensions(state, seat, scratch, n)
     free, gain = bound_candidates(scratch, n, two)
-    jokers = int(state["hands"][seat, JOKER])
+    jokers = np.int64(state["hands"][seat, JOKER])
     if free + jokers * gain < need:
         return
     scratch[ONE, 0], scratch[TWO, 0], scratch[SPARE_JOKERS, 0] = one, two, jokers
     scratch[NEED, 0], scratch[SPARE_CARDS, 0], scratch[SPARE_FREE, 0] = need, hand - 1, free
     for i in range(n):
-        if first_steps(state["legal"], scratch, i, False):
+        if first_steps(state["legal"], scratch, i, NONE):
             for step in range(find_packing(scratch, n, i, gain)):
-                first_steps(state["legal"], scratch, scratch[NEXT, step], True)
+                first_steps(state["legal"], scratch, scratch[NEXT, step], MARK)
