@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from jolly_env.cards import Card, parse_card
+from jolly_env.rules import Rules
 
 
 def shown(value: Any) -> str:
@@ -75,6 +76,14 @@ def cards(value: Any, path: str) -> list[Card]:
         except ValueError:
             raise ValueError(f"{path}: card {place} is {shown(word)}; expected one like 'Th' or '*'") from None
     return found
+
+
+def rules(value: Any, path: str) -> Rules:
+    """Return the rules of a mapping of field names."""
+    try:
+        return Rules.from_json(value)
+    except ValueError as error:
+        raise ValueError(f"{path}: {str(error).removeprefix('rules: ')}") from None
 
 
 def whole_list(value: Any, path: str, count: int, low: int, high: int) -> list[int]:

@@ -82,7 +82,7 @@ def _meld_reason(state: Any, action: int) -> str:
     meld, form = move.target, move.form
     count = int(state["meld_count"])
     if meld >= count:
-        return f"there is no meld m{meld}, as {count or 'none'} lie{'s' if count == 1 else ''} on the table (R9)"
+        return f"there is no meld m{meld}: {count or 'no'} meld{'' if count == 1 else 's'} on the table (R9)"
     is_set = state["meld_kind"][meld] == SET
     found = _set_place_reason(state, meld, form) if is_set else _run_place_reason(state, meld, form)
     if found:

@@ -74,10 +74,7 @@ def from_json(document: Any) -> Game:
     """
     fields = doc.members(document, "position", KEYS, ("hands",))
     doc.heading(fields, "position", FORMAT, VERSION)
-    try:
-        rules = Rules.from_json(fields.get("rules", {}))
-    except ValueError as error:
-        raise ValueError(f"rules: {error}".replace("rules: rules: ", "rules: ")) from None
+    rules = doc.rules(fields.get("rules", {}), "rules")
     state = empty_state(rules)
     tally = Tally(rules.counts())
     read_moment(fields, rules, state[0])

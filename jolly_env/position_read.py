@@ -115,12 +115,11 @@ def read_melds(fields: dict[str, Any], rules: Rules, state: Any, tally: Tally) -
     for m, entry in enumerate(listed):
         path = f"melds[{m}]"
         parts = doc.members(entry, path, ("cards", "seats", "turn"), ("cards", "seats"))
+        text = doc.text(parts["cards"], path + ".cards")
         try:
-            meld = parse_meld(doc.text(parts["cards"], path + ".cards"))
+            meld = parse_meld(text)
         except ValueError as error:
-            raise ValueError(
-                f"{path}.cards: {error}".replace(f"{path}.cards: {path}.cards:", f"{path}.cards:")
-            ) from None
+            raise ValueError(f"{path}.cards: {error}") from None
         turn = -1 if parts.get("turn") is None else doc.whole(parts["turn"], path + ".turn", 0, int(state["turn"]))
         if turn < before:
             raise ValueError(f"{path}.turn: {turn}, but melds stand in the order in which they were laid")
