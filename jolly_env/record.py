@@ -126,9 +126,9 @@ def check_form(document: Any, name: str = "record") -> Record:
 def replay(record: Any, name: str | None = None) -> Iterator[Game]:
     """Play a record, or the record in a file, again: yield the game after each deal and each action.
 
-    The game is played on afterwards: ``clone`` it to keep a position. Each action must be legal and be written as the game
-    writes it, and scores, closers, Hand-Jollys and totals must come out the same: ``DamagedRecord`` names the file (or
-    ``name``), the round, the action and what is wrong first.
+    The game is played on afterwards: ``clone`` it to keep a position. Each action must be legal and be written as the
+    game writes it, and scores, closers, Hand-Jollys and totals must come out the same: ``DamagedRecord`` names the file
+    (or ``name``), the round, the action and what is wrong first.
     """
     if isinstance(record, str | Path):
         name = str(record) if name is None else name
