@@ -5,13 +5,17 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import json
 import os
 import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jolly_env.rules import Rules
 
 DONE = 0
 WRONG_INPUT = 2
@@ -22,9 +26,9 @@ INTERRUPTED = 130
 def main_guard(function: Callable[..., int | None]) -> Callable[..., int]:
     """Wrap the main function of a command: it returns an exit code and shows no traceback for what a user did.
 
-    ``ValueError``, ``OSError`` and a missing extra are one line on stderr and 2, ``KeyboardInterrupt`` is 130, no
-    result is 0. ``JOLLY_DEBUG=1`` in the environment shows the traceback instead. Use:
-    ``sys.exit(main())``.
+    ``ValueError``, ``OSError``, too little memory and a missing extra are one line on stderr and 2,
+    ``KeyboardInterrupt`` is 130, no result is 0. ``JOLLY_DEBUG=1`` in the environment shows the traceback instead.
+    Use: ``sys.exit(main())``.
     """
 
     @functools.wraps(function)
@@ -39,7 +43,7 @@ def main_guard(function: Callable[..., int | None]) -> Callable[..., int]:
             return DONE
         except KeyboardInterrupt:
             return INTERRUPTED
-        except (ValueError, OSError, ModuleNotFoundError) as error:
+        except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
             if debug:
                 raise
             print(f"error: {describe(error)}", file=sys.stderr)
@@ -56,6 +60,8 @@ def describe(error: Exception) -> str:
         )
     elif isinstance(error, OSError) and error.strerror:
         text = f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else error.strerror
+    elif isinstance(error, MemoryError):
+        text = f"not enough memory {error}"
     else:
         text = str(error) or type(error).__name__
     return " ".join(text.split())
@@ -103,6 +109,33 @@ def _one_line(box: str) -> str:
         elif part and part[0].startswith("Available subcommands"):
             told += "; " + " ".join(part)
     return told
+
+
+def parse_rules(text: str, players: int) -> Rules:
+    """Return rules from ``opening_points=30,target=none`` or from JSON, as in ``{"opening_points": 30}``.
+
+    ``ValueError`` for what is neither, and for unknown fields and values out of range.
+    """
+    from jolly_env.rules import Rules
+
+    fields: dict[str, Any] = {}
+    if text.lstrip().startswith("{"):
+        try:
+            fields = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"rules: not JSON: {error}") from None
+    else:
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            name, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals:
+                raise ValueError(f"rules: {part!r} is not of the form field=value")
+            try:
+                fields[name.replace("-", "_")] = None if value.lower() == "none" else json.loads(value)
+            except json.JSONDecodeError:
+                fields[name.replace("-", "_")] = value
+    if fields.setdefault("players", players) != players:
+        raise ValueError(f"rules: players={fields['players']}, but the table is for {players}; use --players")
+    return Rules.from_json(fields)
 
 
 class Interrupts:

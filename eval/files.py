@@ -46,5 +46,8 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write a value as indented JSON, whole or not at all; ``ValueError`` if it holds NaN or infinity."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    """Write a value, in which paths become text, as indented JSON, whole or not at all.
+
+    ``ValueError`` if it holds NaN or infinity.
+    """
+    write_text(path, json.dumps(value, indent=2, allow_nan=False, default=os.fspath) + "\n")
