@@ -40,15 +40,15 @@ class Curve:
         self.rows[-1]["decisions"] = str(int(figures["decisions"]))
 
     def keep(self, decisions: int) -> None:
-        """Read the rows up to ``decisions``; what came after them is played again."""
+        """Read the rows up to ``decisions``; what came after them is played again. ``ValueError`` if they are damaged."""
         try:
             with self.path.open(newline="", encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))
             self.rows = [{k: row[k] for k in self.fields} for row in rows if int(row["decisions"]) <= decisions]
-        except FileNotFoundError:
-            self.rows = []
+            if not self.rows or int(self.rows[-1]["decisions"]) != decisions or None in self.rows[-1].values():
+                raise ValueError(f"no whole row for {decisions} decisions")
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{self.path}: damaged: {error!r}; move it away to resume without its past") from None
+            raise ValueError(f"{self.path}: damaged: {error}") from None
 
     def save(self) -> None:
         """Write both files."""

@@ -140,8 +140,8 @@ class Trainer:
             "best": self.best if np.isfinite(self.best) else -1e9,
             "seconds": self.seconds,
         }
+        self.curve.save()  # first: rows beyond a checkpoint are dropped, missing ones can't be made up
         save_trainer(self.folder / "last", self.learner, counters, self._about())
-        self.curve.save()
 
     def _take_snapshot(self) -> None:
         """Freeze the policy as an opponent for the games to come."""
