@@ -78,11 +78,9 @@ def copy_player(n: int) -> Play:
 def bytes_of_a_step() -> int:
     """Return how many bytes a step of a batch writes for one game of two."""
     batch = Batch(1, seed=1)
-    return OBSERVATION.itemsize + sum(
-        array.nbytes
-        for array in (batch.masks, batch.seats, batch.rewards, batch.terminated, batch.truncated)
-        + (batch.keys, batch.round_over)
-    )
+    flags = (batch.terminated, batch.truncated, batch.round_over)
+    arrays = (batch.masks, batch.seats, batch.keys, batch.rewards, *flags)
+    return OBSERVATION.itemsize + sum(array.nbytes for array in arrays)
 
 
 def chooser() -> Callable[[Sequence[int]], int]:

@@ -60,9 +60,11 @@ class Options:
 
 def measure_contestants(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return steps a second of each contestant and the ratios; null with a note where a package is missing."""
-    from benchmarks.contestants import contestants
+    from benchmarks.contestants import Play, contestants
 
-    players, rates, parts = {}, {}, {}
+    players: dict[str, Play] = {}
+    rates: dict[str, list[float]] = {}
+    parts: dict[str, list[float]] = {}
     rows: dict[str, Any] = {}
     for name, make in contestants(options.games).items():
         rows[name] = None

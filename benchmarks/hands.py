@@ -148,7 +148,7 @@ def summary(times: np.ndarray) -> dict[str, Any]:
 def can_open(states: np.ndarray) -> np.ndarray:
     """Tell of each state whether a lay is legal: bool[len(states)]."""
     bits = np.unpackbits(states["legal"].astype("<u8").view(np.uint8), axis=1, bitorder="little")
-    return bits[:, act.LAY_SET : act.DISCARD].any(axis=1)
+    return np.asarray(bits[:, act.LAY_SET : act.DISCARD].any(axis=1))
 
 
 def measure_hands(count: int = 4000, worst: int = 40) -> dict[str, Any]:
