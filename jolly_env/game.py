@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import struct
 import threading
@@ -13,7 +14,7 @@ import numpy as np
 
 from jolly_env import engine
 from jolly_env._jit import entry
-from jolly_env.actions import ACTIONS, Action, IllegalAction, format_action
+from jolly_env.actions import ACTIONS, DISCARD, MELD, Action, IllegalAction, format_action
 from jolly_env.bits import has_bit
 from jolly_env.cards import CARD_KINDS, Card, format_card
 from jolly_env.explain import why_not
@@ -104,7 +105,7 @@ class Game:
     @property
     def over(self) -> bool:
         """Whether the game is over."""
-        return self.phase is Phase.GAME_OVER
+        return bool(self.states["phase"][0] == Phase.GAME_OVER)
 
     @property
     def truncated(self) -> bool:
@@ -158,7 +159,7 @@ class Game:
     def observe(self, seat: int, out: np.ndarray | None = None) -> np.ndarray:
         """Return what ``seat`` may know: OBSERVATION[1], a new array or ``out`` filled."""
         out = np.zeros(1, dtype=OBSERVATION) if out is None else out
-        _observe(self.states, self._seat(seat), out)
+        observe_seat(self.states, self._seat(seat), out)
         return out
 
     def format(self, action: Action) -> str:
@@ -173,7 +174,7 @@ class Game:
         number = _whole(action)
         if not self.is_legal(number):
             raise IllegalAction(why_not(self.state, number))
-        text = format_action(number, self.state)
+        text = _plain_text(number) if number < MELD or number >= DISCARD else format_action(number, self.state)
         recycles = int(self.states["recycles"][0])
         before = self.states.copy() if recycles < len(self._given) else None
         self._run(engine.APPLY, number)
@@ -297,6 +298,12 @@ def _shared_scratch() -> np.ndarray:
     return scratch
 
 
+@functools.cache
+def _plain_text(action: Action) -> str:
+    """Return in notation an action whose words do not depend on the table."""
+    return format_action(action, None)
+
+
 def _whole(action: Any) -> int:
     """Return an action as an int; :class:`IllegalAction` for NaN, fractions and other things."""
     try:
@@ -333,8 +340,8 @@ def _mask(states: np.ndarray, out: np.ndarray) -> None:
 
 
 @entry
-def _observe(states: np.ndarray, seat: int, out: np.ndarray) -> None:
-    """Write what a seat may know."""
+def observe_seat(states: np.ndarray, seat: int, out: np.ndarray) -> None:
+    """Write what a seat may know of one game: STATE[1] -> OBSERVATION[1]."""
     observe(states[0], seat, out[0])
 
 
