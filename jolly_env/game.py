@@ -100,7 +100,7 @@ class Game:
     @property
     def over(self) -> bool:
         """Whether the game is over."""
-        return self.phase is Phase.GAME_OVER
+        return bool(self.states["phase"][0] == Phase.GAME_OVER)
 
     @property
     def truncated(self) -> bool:
@@ -154,7 +154,7 @@ class Game:
     def observe(self, seat: int, out: np.ndarray | None = None) -> np.ndarray:
         """Return what ``seat`` may know: OBSERVATION[1], a new array or ``out`` filled."""
         out = np.zeros(1, dtype=OBSERVATION) if out is None else out
-        _observe(self.states, self._seat(seat), out)
+        observe_seat(self.states, self._seat(seat), out)
         return out
 
     def format(self, action: Action) -> str:
@@ -406,8 +406,8 @@ def _mask(states: np.ndarray, out: np.ndarray) -> None:
 
 
 @entry
-def _observe(states: np.ndarray, seat: int, out: np.ndarray) -> None:
-    """Write what a seat may know."""
+def observe_seat(states: np.ndarray, seat: int, out: np.ndarray) -> None:
+    """Write what a seat may know of one game: STATE[1] -> OBSERVATION[1]."""
     observe(states[0], seat, out[0])
 
 

@@ -1,0 +1,42 @@
+"""How long it takes to start: a warm import of ``jolly_env``, and the first compile of its kernels."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+IMPORT = "import time; start = time.perf_counter(); import jolly_env; print(time.perf_counter() - start)"
+IMPORT_AEC = IMPORT.replace("import jolly_env;", "from jolly_env import jolly_v0;")
+COMPILE = "from jolly_env.batch import Batch; Batch(1, seed=0)"
+
+
+def import_seconds(program: str, repeats: int = 5) -> list[float]:
+    """Return how long a program says that its import took, each time in a new process; the first is not counted."""
+    return [float(_run(program)) for _ in range(repeats + 1)][1:]
+
+
+def compile_seconds() -> float:
+    """Return how long a first batch takes a new process whose cache of kernels is empty, import included."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        _run(COMPILE, XDG_CACHE_HOME=folder)
+        return time.perf_counter() - start
+
+
+def _run(program: str, **environment: str) -> str:
+    """Return what a Python program prints; its errors go where ours go."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return done.stdout
