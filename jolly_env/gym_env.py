@@ -202,7 +202,7 @@ def _agent(given: Any) -> Agent:
     """Return an opponent; ``ValueError`` if it is neither an agent nor "random"."""
     if isinstance(given, str) and given == "random":
         return RandomAgent()
-    if isinstance(given, str) or not callable(getattr(given, "act", None)):
+    if isinstance(given, str | type) or not callable(getattr(given, "act", None)):
         raise ValueError(
             f'opponents: expected agents or "random", got {given!r}; pass an object, such as agents.make("greedy")'
         )
