@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import struct
 import threading
@@ -14,7 +13,7 @@ import numpy as np
 
 from jolly_env import engine
 from jolly_env._jit import entry
-from jolly_env.actions import ACTIONS, DISCARD, MELD, Action, IllegalAction, format_action
+from jolly_env.actions import ACTIONS, Action, IllegalAction, format_action
 from jolly_env.bits import has_bit
 from jolly_env.cards import CARD_KINDS, Card, format_card
 from jolly_env.explain import why_not
@@ -174,7 +173,7 @@ class Game:
         number = _whole(action)
         if not self.is_legal(number):
             raise IllegalAction(why_not(self.state, number))
-        text = _plain_text(number) if number < MELD or number >= DISCARD else format_action(number, self.state)
+        text = format_action(number, self.state)
         recycles = int(self.states["recycles"][0])
         before = self.states.copy() if recycles < len(self._given) else None
         self._run(engine.APPLY, number)
@@ -296,12 +295,6 @@ def _shared_scratch() -> np.ndarray:
     if scratch is None:
         scratch = _LOCAL.scratch = new_scratch()
     return scratch
-
-
-@functools.cache
-def _plain_text(action: Action) -> str:
-    """Return in notation an action whose words do not depend on the table."""
-    return format_action(action, None)
 
 
 def _whole(action: Any) -> int:
