@@ -96,10 +96,12 @@ def _one_line(box: str) -> str:
     """Return the message of tyro's error box as one line: what is wrong, and what may have been meant."""
     parts: list[list[str]] = [[]]
     for line in re.sub(r"\x1b\[[0-9;]*m", "", box).splitlines():
-        text = line.strip(" │|")
+        if not line.startswith(("│ ", "  ")):  # the title and the edges; two spaces where stdout is not UTF-8
+            continue
+        text = line.strip(" │")
         if re.fullmatch(r"[─-]+", text):
             parts.append([])
-        elif text and not text.startswith(("╭", "╰")):
+        elif text:
             parts[-1].append(text)
     told = " ".join(parts[0]).rstrip(".") or "wrong arguments"
     for part in parts[1:]:

@@ -24,25 +24,29 @@ def save(result: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def show(result: dict[str, Any], console: Console) -> None:
-    """Print the figures of each agent, and of each pair where there is more than one."""
+    """Print the figures of each agent, each against each where there are more than two, and how rounds ended."""
     from rich.table import Table
 
     players, agents = result["players"], result["agents"]
     title = f"{result['deals']:,} deals, {result['rounds']:,} rounds, {players} players, seed {result['seed']}"
     table = Table(title=title + (", interrupted" if result.get("interrupted") else ""), title_justify="left")
+    ends = Table(title="How rounds ended", title_justify="left")
     table.add_column("agent", overflow="fold")
-    for head in ("points", "win share", "score", "closings", "Hand-Jollys", "no draw left", "cut off"):
-        table.add_column(head, justify="right")
+    ends.add_column("agent", overflow="fold")
+    for head in ("points", "win share", "score"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for head in ("closed by it", "by Hand-Jolly", "no draw left", "cut off"):
+        ends.add_column(head, justify="right", no_wrap=True)
     for name, figures in agents.items():
-        shares = (_percent(figures[key]) for key in ("closings", "hand_jollys", "exhausted", "cut_off"))
-        table.add_row(name, _points(figures), _share(figures), f"{figures['score']:.1f}", *shares)
+        table.add_row(name, _points(figures), _share(figures), f"{figures['score']:.1f}")
+        ends.add_row(name, *(_percent(figures[key]) for key in ("closings", "hand_jollys", "exhausted", "cut_off")))
     console.print(table)
     if len(agents) > 2:
         table = Table(title="Head to head", title_justify="left")
         table.add_column("agent", overflow="fold")
         table.add_column("against", overflow="fold")
-        table.add_column("points", justify="right")
-        table.add_column("win share", justify="right")
+        table.add_column("points", justify="right", no_wrap=True)
+        table.add_column("win share", justify="right", no_wrap=True)
         for name in agents:
             for pair in result["pairs"]:
                 if name in (pair["a"], pair["b"]):
@@ -50,6 +54,7 @@ def show(result: dict[str, Any], console: Console) -> None:
                     table.add_row(name, seen["b"], _points(seen), _share(seen))
             table.add_section()
         console.print(table)
+    console.print(ends)
     console.print(
         "points: score less the mean of the others', per round; win share: rounds with the highest score, shared among "
         f"equals (equal play: {_percent(1 / players)}); in brackets 95% intervals, bootstrapped by deal",

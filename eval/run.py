@@ -144,11 +144,16 @@ def _play(agents: dict[str, Agent], deals: int, seed: int, rules: Rules, interru
     ) as progress:
         total = deals * len(plan(len(agents), rules.players))
         task = progress.add_task("playing", total=total, speed=0.0)
-        begin, rounds = time.perf_counter(), 0
+        begin, rounds = 0.0, 0
 
         def tell(games: int, ended: int) -> None:
-            nonlocal rounds
-            rounds += ended
-            progress.update(task, advance=games, speed=rounds / (time.perf_counter() - begin))
+            nonlocal begin, rounds
+            now = time.perf_counter()
+            if begin:
+                rounds += ended
+                progress.update(task, advance=games, speed=rounds / (now - begin))
+            else:  # from the first round on: loading kernels is not playing
+                begin = now
+                progress.update(task, advance=games)
 
         return play(agents, deals, seed, rules=rules, stop=interrupts, on_progress=tell)
