@@ -109,10 +109,11 @@ def measure(options: Options, argv: Sequence[str]) -> dict[str, Any]:
     hands = measure_hands(options.hands)
     say("timing imports ...")
     starting: dict[str, Any] = {"import_seconds": machine.spread(start.import_seconds(start.IMPORT), digits=3)}
-    starting["compile_seconds"] = None
+    starting["compile_seconds"] = starting["compile_wall_seconds"] = None
     if options.compile:
         say("timing a first compile ...")
-        starting["compile_seconds"] = machine.significant(start.compile_seconds(), 3)
+        seconds = [machine.significant(value, 3) for value in start.compile_seconds()]
+        starting["compile_seconds"], starting["compile_wall_seconds"] = seconds
     main_ratio = ratios["batch / open_spiel"]
     return {
         "ratio": main_ratio["median"] if main_ratio else None,

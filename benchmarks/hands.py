@@ -103,9 +103,9 @@ def _elapsed(states: np.ndarray, row: int, calls: int, repeats: int, scratch: np
     rows = np.full(calls, row)
     least = np.iinfo(np.int64).max
     for _ in range(repeats):
-        start = time.perf_counter_ns()
+        start = time.process_time_ns()
         engine.run(states, rows, engine.REFRESH, rows, scratch)
-        least = min(least, time.perf_counter_ns() - start)
+        least = min(least, time.process_time_ns() - start)
     return least
 
 
@@ -114,9 +114,9 @@ def mixed_time(states: np.ndarray, overhead: int, repeats: int = 5) -> float:
     scratch, rows = new_scratch(), np.arange(len(states))
     times = []
     for _ in range(repeats):
-        start = time.perf_counter_ns()
+        start = time.process_time_ns()
         engine.run(states, rows, engine.REFRESH, rows, scratch)
-        times.append((time.perf_counter_ns() - start - overhead) / len(rows))
+        times.append((time.process_time_ns() - start - overhead) / len(rows))
     return float(np.median(times))
 
 
@@ -125,9 +125,9 @@ def call_overhead() -> int:
     states, none, scratch = Batch(1, seed=1).states, np.arange(0), new_scratch()
     times = []
     for _ in range(2000):
-        start = time.perf_counter_ns()
+        start = time.process_time_ns()
         engine.run(states, none, engine.REFRESH, none, scratch)
-        times.append(time.perf_counter_ns() - start)
+        times.append(time.process_time_ns() - start)
     return int(np.median(times))
 
 
@@ -151,7 +151,7 @@ def can_open(states: np.ndarray) -> np.ndarray:
     return np.asarray(bits[:, act.LAY_SET : act.DISCARD].any(axis=1))
 
 
-def measure_hands(count: int = 4000, worst: int = 40) -> dict[str, Any]:
+def measure_hands(count: int = 4000, worst: int = 24) -> dict[str, Any]:
     """Return the times of hands met in random play, apart by whether they can open, and of the worst hands."""
     overhead = call_overhead()
     states = met_hands(count)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
-from gymnasium import spaces
+from gymnasium import logger, spaces
 
 from jolly_env.batch import REWARDS
 from jolly_env.features import FEATURES, features
@@ -91,6 +93,17 @@ def round_rewards(game: Game, kind: str) -> list[float]:
         return [score / 100 for score in scores]
     total, others = sum(scores), len(scores) - 1
     return [(score - (total - score) / others) / 100 for score in scores]
+
+
+def show(mode: str | None, draw: Callable[[bool], str]) -> str | None:
+    """Render what ``draw(colour)`` returns: as the text in mode "ansi", printed in mode "human"."""
+    if mode is None:
+        logger.warn("render() shows nothing without a render mode: make the environment with render_mode='ansi'")
+        return None
+    if mode == "ansi":
+        return draw(True)
+    print(draw(sys.stdout.isatty()), flush=True)
+    return None
 
 
 def round_info(game: Game, seat: int) -> dict[str, Any]:

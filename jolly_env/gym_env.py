@@ -7,10 +7,19 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium import logger, spaces
+from gymnasium import spaces
 
 from jolly_env.actions import ACTIONS, IllegalAction
-from jolly_env.adapter import DEFAULT_RULES, RENDER_MODES, View, check_arguments, new_game, round_info, round_rewards
+from jolly_env.adapter import (
+    DEFAULT_RULES,
+    RENDER_MODES,
+    View,
+    check_arguments,
+    new_game,
+    round_info,
+    round_rewards,
+    show,
+)
 from jolly_env.agent import Agent, RandomAgent
 from jolly_env.game import Game
 from jolly_env.rules import Rules
@@ -156,17 +165,10 @@ class JollyEnv(gymnasium.Env[np.ndarray, Any]):
         return self.game.mask()
 
     def render(self) -> str | None:  # type: ignore[override]
-        """Return what the learner sees as text in mode "ansi", print it in mode "human"."""
-        if self.render_mode is None:
-            logger.warn("render() shows nothing without a render mode: gymnasium.make(…, render_mode='ansi')")
-            return None
+        """Show what the learner may know: as text in mode "ansi", printed in mode "human"."""
         from jolly_env.render import render_text
 
-        text: str = render_text(self.game.observe(self.seat)[0], True)
-        if self.render_mode == "ansi":
-            return text
-        print(text, flush=True)
-        return None
+        return show(self.render_mode, lambda colour: render_text(self.game.observe(self.seat), colour))
 
     def _show(self) -> tuple[np.ndarray, dict[str, Any]]:
         """Return the learner's observation and info."""
@@ -202,7 +204,7 @@ def _agent(given: Any) -> Agent:
     """Return an opponent; ``ValueError`` if it is neither an agent nor "random"."""
     if isinstance(given, str) and given == "random":
         return RandomAgent()
-    if isinstance(given, str) or not callable(getattr(given, "act", None)):
+    if isinstance(given, str | type) or not callable(getattr(given, "act", None)):
         raise ValueError(
             f'opponents: expected agents or "random", got {given!r}; pass an object, such as agents.make("greedy")'
         )

@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from gymnasium import logger, spaces
+from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from jolly_env.actions import ACTIONS, IllegalAction
-from jolly_env.adapter import DEFAULT_RULES, RENDER_MODES, View, check_arguments, new_game, round_info, round_rewards
+from jolly_env.adapter import (
+    DEFAULT_RULES,
+    RENDER_MODES,
+    View,
+    check_arguments,
+    new_game,
+    round_info,
+    round_rewards,
+    show,
+)
 from jolly_env.game import Game
 from jolly_env.rules import Rules
 from jolly_env.state import ROUND_OVER
@@ -38,7 +47,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801 (Petti
     | Rewards       | at a round's end                                                                       |
     | Parallel API  | no: players take turns                                                                 |
     | ``state()``   | no: it would show every hand; whoever wants that takes ``env.unwrapped.game``          |
-    | Render modes  | None, ``"ansi"`` (returns text), ``"human"`` (prints after a reset and each step)      |
+    | Render modes  | None; the whole table as text, ``"ansi"``, or printed after each step, ``"human"``      |
 
     **Arguments.** ``rules``: :class:`jolly_env.Rules`. ``render_mode``: see above. ``reward``: "margin" (own score
     less the mean of the others', / 100), "score" (/ 100) or "win" (1 at the game's end, shared among the highest
@@ -166,17 +175,10 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801 (Petti
         return {"observation": self._view.of(game, seat), "action_mask": mask}
 
     def render(self) -> str | None:
-        """Return the table as text in mode "ansi", print it in mode "human"."""
-        if self.render_mode is None:
-            logger.warn("render() shows nothing without a render mode: jolly_v0.env(render_mode='ansi')")
-            return None
+        """Show the whole table, hidden cards too: as text in mode "ansi", printed in mode "human"."""
         from jolly_env.render import render_game
 
-        text: str = render_game(self.game)
-        if self.render_mode == "ansi":
-            return text
-        print(text, flush=True)
-        return None
+        return show(self.render_mode, lambda colour: render_game(self.game, colour))
 
     def close(self) -> None:
         """Do nothing, as there is nothing to release."""
