@@ -87,12 +87,14 @@ def quick_bound(state: State, seat: int) -> int:
         places = places_of(state, seat, suit)
         middle = places & places >> 1 & places >> 2
         rows = middle | middle << 1 | middle << 2
-        free = (rows | rows >> RANKS | triples) & held
+        in_rows = (rows | rows >> RANKS) & held
+        free = in_rows | triples & held
         total += POINTS[free] + POINTS[free & state["twos"][seat, suit]]
         if triples & 1 and free & 1:
             total += 15 + 15 * (state["twos"][seat, suit] & 1)
         if jokers > 0:
-            gain = max(gain, RUN_GAIN[held & ~free])
+            # Not without the cards that only a set makes free: others that lie behind them are reached over them.
+            gain = max(gain, RUN_GAIN[held & ~in_rows])
     if jokers > 0:
         if pairs & 1:
             gain = max(gain, 75)
