@@ -1,0 +1,7 @@
+"""Who plays: bots and policies, made by name with :func:`make`. Importing this package imports no torch."""
+
+from __future__ import annotations
+
+from agents.registry import NAMES, make
+
+__all__ = ["NAMES", "make"]

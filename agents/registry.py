@@ -1,0 +1,136 @@
+"""Agents by name (contract, "Agents"): a rung, a run folder or weights, or a file and class."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from jolly_env.agent import Agent, RandomAgent
+
+NAMES: Final[dict[str, str]] = {
+    "random": "plays every legal action with equal probability",
+    "greedy": "opens when it can, lays, attaches and swaps all it can, sheds the dearest idle card",
+}
+"""The rungs, weakest first, with what each does."""
+
+
+def _greedy() -> Agent:
+    """Return the greedy agent; its kernels are imported only now."""
+    from agents.greedy import GreedyAgent
+
+    return GreedyAgent()
+
+
+_MAKERS: Final[dict[str, Callable[[], Agent]]] = {"random": RandomAgent, "greedy": _greedy}
+
+
+def make(name: str) -> Agent:
+    """Return the agent of this name; ``ValueError`` of one line if there is none or it can't be made.
+
+    ``name`` is a rung (:data:`NAMES`), the path of a run folder or of weights (``runs/x/best``), or the path of a
+    file and a class in it (``mybots.py:Cautious``), which is made without arguments.
+    """
+    if not isinstance(name, str):
+        raise ValueError(f"agent {name!r}: expected a name or a path as text")
+    if name in _MAKERS:
+        return _MAKERS[name]()
+    file, colon, class_name = name.rpartition(":")
+    if colon and file.endswith(".py"):
+        return _from_file(name, Path(file), class_name)
+    path = Path(name)
+    if name.strip() and _there(path):
+        if path.suffix == ".py":
+            raise ValueError(f"agent {name!r}: name a class of that file, too, as in '{name}:MyAgent'")
+        from agents.policy import load
+
+        return load(path)
+    if "/" in name or "\\" in name or path.suffix in (".py", ".safetensors"):
+        raise ValueError(f"agent {name!r}: no such run folder or weights" + _near_path(path))
+    near = difflib.get_close_matches(name.lower(), _MAKERS, n=3, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise ValueError(
+        f"agent {name!r}: no such agent{hint} (expected {', '.join(_MAKERS)}, "
+        "a run folder such as runs/x/best, or a file and class such as mybots.py:Cautious)"
+    )
+
+
+def _there(path: Path) -> bool:
+    """Tell whether a path, or a file of that name with a suffix, exists."""
+    try:
+        return path.exists() or any(path.with_name(path.name + suffix).exists() for suffix in (".safetensors", ".json"))
+    except (OSError, ValueError):  # a name too long for the system, or with a null character
+        return False
+
+
+def _near_path(path: Path) -> str:
+    """Return a hint at what exists near a path that doesn't."""
+    folder = path
+    while not folder.is_dir():
+        folder = folder.parent
+    missing = path.relative_to(folder).parts[0] if path != folder else ""
+    others = sorted({item.name for item in folder.iterdir()} | {item.stem for item in folder.iterdir()})
+    near = difflib.get_close_matches(missing, others, n=3, cutoff=0.5)
+    return f": '{folder}' holds no '{missing}'" + (f"; did you mean {' or '.join(near)}?" if near else "")
+
+
+def _from_file(name: str, file: Path, class_name: str) -> Agent:
+    """Return an agent of a class in a user's file."""
+    if not file.is_file():
+        raise ValueError(f"agent {name!r}: no such file '{file}'" + _near_path(file))
+    module = _load_module(name, file)
+    made = getattr(module, class_name, None)
+    if made is None:
+        classes = [n for n, v in vars(module).items() if inspect.isclass(v) and v.__module__ == module.__name__]
+        held = f"it has {', '.join(classes)}" if classes else "it has no classes"
+        raise ValueError(f"agent {name!r}: '{file}' has no class {class_name!r}; {held}")
+    if not inspect.isclass(made):
+        raise ValueError(f"agent {name!r}: {class_name} in '{file}' is {type(made).__name__}, not a class")
+    try:
+        agent = made()
+    except Exception as error:
+        raise ValueError(
+            f"agent {name!r}: {class_name}() in '{file}', called without arguments, failed: {_told(error, file)}"
+        ) from error
+    if not callable(getattr(agent, "act", None)):
+        raise ValueError(f"agent {name!r}: class {class_name} in '{file}' has no method act(observations, masks, keys)")
+    return agent  # type: ignore[no-any-return]
+
+
+def _load_module(name: str, file: Path) -> ModuleType:
+    """Run a user's file as a module of its own, once a version of it; its imports are found beside it."""
+    file = file.resolve()
+    version = hashlib.sha256(f"{file} {file.stat().st_mtime_ns}".encode()).hexdigest()[:12]
+    spec = importlib.util.spec_from_file_location(f"agent_file_{file.stem}_{version}", file)
+    assert spec is not None and spec.loader is not None
+    if spec.name in sys.modules:
+        return sys.modules[spec.name]
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses and pickle look a class's module up here
+    sys.path.insert(0, str(file.parent))
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[spec.name]
+        raise ValueError(f"agent {name!r}: '{file}' could not be loaded: {_told(error, file)}") from error
+    finally:
+        sys.path.remove(str(file.parent))
+    return module
+
+
+def _told(error: BaseException, file: Path) -> str:
+    """Return an error in one line: its kind, its text, and the line of the user's file where it arose."""
+    line = error.lineno if isinstance(error, SyntaxError) else None
+    trace = error.__traceback__
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename).resolve() == file.resolve():
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    text = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" + (f" (line {line})" if line else "")
