@@ -429,8 +429,7 @@ def assert_same(native: Any, sync: Any) -> None:
     ],
 )
 def test_the_vector_environment_is_n_single_ones(options: dict[str, Any]) -> None:
-    n = 4
-    native, sync = vector_pair(n, opponents=Spy(), **options)
+    native, sync = vector_pair(4, opponents=Spy(), **options)
     rng = np.random.default_rng(0)
     finished = 0
     for seed in (11, None):
@@ -449,7 +448,7 @@ def test_the_vector_environment_is_n_single_ones(options: dict[str, Any]) -> Non
             assert np.array_equal(truncated, other_truncated)
             assert_same(infos, other_infos)
             finished += (terminated | truncated).sum()
-    assert finished > n
+    assert finished > 4
 
 
 def test_vector_metadata_spaces_and_shapes() -> None:
