@@ -28,6 +28,7 @@ from jolly_env.state import Phase
 ID = "jolly_env/Jolly-v0"
 QUICK = Rules(opening_points=0, hand_size=4, hand_limit=7)
 SEVERAL = Rules(players=3, opening_points=0, hand_size=4, hand_limit=7, target=120)
+SHORT = Rules(players=3, opening_points=0, hand_size=4, hand_limit=7, target=60, max_turns=30, max_rounds=3)
 CLOSE_AT_ONCE = Rules(hand_size=3, hand_limit=5, opening_points=0, jokers=0)
 
 
@@ -347,6 +348,8 @@ def test_a_game_over_before_the_learner_acts_is_dealt_again() -> None:
         never.reset(seed=1)
     with pytest.raises(gymnasium.error.ResetNeeded):
         never.step(0)
+    with pytest.raises(ValueError, match="before the learner could act"):
+        JollyVectorEnv(2, "random", 1, Rules(max_turns=1)).reset(seed=1)
 
 
 def test_a_cut_off_game_truncates() -> None:
@@ -420,21 +423,13 @@ def assert_same(native: Any, sync: Any) -> None:
     "options",
     [
         {"rules": QUICK},
-        {
-            "rules": Rules(
-                players=3, opening_points=0, hand_size=4, hand_limit=7, target=60, max_turns=30, max_rounds=3
-            ),
-            "seat": "random",
-            "reward": "win",
-            "observation": "flat",
-        },
+        {"rules": SHORT, "seat": "random", "reward": "win", "observation": "flat"},
         {"rules": Rules(players=4, max_turns=9), "seat": "rotate", "reward": "score"},
         {"rules": Rules(hand_size=3, hand_limit=5, opening_points=0, target=60), "seat": 1},
     ],
 )
 def test_the_vector_environment_is_n_single_ones(options: dict[str, Any]) -> None:
-    n = 4
-    native, sync = vector_pair(n, opponents=Spy(), **options)
+    native, sync = vector_pair(4, opponents=Spy(), **options)
     rng = np.random.default_rng(0)
     finished = 0
     for seed in (11, None):
@@ -453,7 +448,7 @@ def test_the_vector_environment_is_n_single_ones(options: dict[str, Any]) -> Non
             assert np.array_equal(truncated, other_truncated)
             assert_same(infos, other_infos)
             finished += (terminated | truncated).sum()
-    assert finished > n
+    assert finished > 4
 
 
 def test_vector_metadata_spaces_and_shapes() -> None:
@@ -503,8 +498,3 @@ def test_a_cheating_opponent_in_the_vector_environment() -> None:
         env.reset(seed=1)
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(np.zeros(2, dtype=np.int64))
-
-
-def test_a_vector_environment_in_which_the_learner_never_acts() -> None:
-    with pytest.raises(ValueError, match="before the learner could act"):
-        JollyVectorEnv(2, "random", 1, Rules(max_turns=1)).reset(seed=1)
