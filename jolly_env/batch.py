@@ -199,6 +199,13 @@ class Batch:
         self.states[target] = self.states[source]
         self._write(target)
 
+    def observe(self, rows: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return what the seats to move in ``rows`` may know, whatever the batch's own view: OBSERVATION[len(rows)]."""
+        rows = self._rows(rows)
+        out = np.zeros(len(rows), dtype=OBSERVATION) if out is None else out
+        observe_rows(self.states, rows, out)
+        return out
+
     def refresh(self) -> None:
         """Work out anew what is legal and what is shown, after ``states`` were changed from outside."""
         engine.run(self.states, self._all_rows, engine.REFRESH, self._all_rows, self._scratch)
@@ -328,6 +335,13 @@ def show_records(
         write_mask(state, masks[row])
         if records.shape[0] > 0:
             observe(state, seat, records[row])
+
+
+@entry
+def observe_rows(states: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
+    """Write what the seat to move of each row may know into consecutive records."""
+    for i in range(rows.shape[0]):
+        observe(states[rows[i]], np.int64(states[rows[i]]["seat"]), out[i])
 
 
 @entry

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import operator
 import struct
 import threading
 import zlib
@@ -62,24 +64,18 @@ class Game:
         self.states["pack"] = self.rules.counts()[:-1]
         rng, key = seed_streams(seed, 1)
         self.states["rng"], self.states["key"] = rng, key
+        self.seed = None if seed is None else int(seed)
+        """What the game was seeded with."""
+        self.finished: list[dict[str, Any]] = []
+        """The logs of the rounds before this one (:meth:`log`)."""
         self.deck: list[Card] = []
-        """The cards of this round in the order in which they were dealt."""
+        """The cards of this round in the order in which they were dealt; empty if it began as a position."""
         self.reshuffles: list[list[Card]] = []
         """The stocks that the recyclings of this round made, in the order in which they are drawn."""
-        self.played: list[str] = []
-        """The actions of this round in notation."""
-        self._given: list[list[Card]] = [[int(c) for c in cards] for cards in reshuffles]
-        for i, cards in enumerate(self._given):
-            _check_cards(f"reshuffles[{i}]", cards, self.rules.counts(), exact=False)
-        if deck is None:
-            self._run(engine.NEW_GAME)
-        else:
-            cards = [int(c) for c in deck]
-            _check_cards("deck", cards, self.rules.counts(), exact=True)
-            self.states["stock"][0, : len(cards)] = cards
-            self.states["stock_size"] = len(cards)
-            self._run(engine.DEAL)
-        self._note_deal()
+        self.played: list[Action] = []
+        """The actions of this round."""
+        self._given: list[list[Card]] = []
+        self._deal(deck, reshuffles, engine.NEW_GAME)
 
     @property
     def state(self) -> Any:
@@ -149,7 +145,7 @@ class Game:
 
     def is_legal(self, action: Action) -> bool:
         """Tell whether ``action`` is legal now."""
-        return 0 <= action < ACTIONS and _is_legal(self.states, action)
+        return 0 <= action < ACTIONS and _is_legal(self.states, int(action))
 
     def decision_key(self, seat: int) -> int:
         """Return the random key of a seat's next decision."""
@@ -173,7 +169,6 @@ class Game:
         number = _whole(action)
         if not self.is_legal(number):
             raise IllegalAction(why_not(self.state, number))
-        text = format_action(number, self.state)
         recycles = int(self.states["recycles"][0])
         before = self.states.copy() if recycles < len(self._given) else None
         self._run(engine.APPLY, number)
@@ -181,15 +176,27 @@ class Game:
             if before is not None:
                 self._use_given(recycles, before)
             self.reshuffles.append(self.stock())
-        self.played.append(text)
+        self.played.append(number)
 
-    def next_round(self) -> None:
-        """Deal the next round after one that is over; ``ValueError`` at any other time."""
+    def next_round(self, deck: Sequence[Card] | None = None, reshuffles: Sequence[Sequence[Card]] = ()) -> None:
+        """Deal the next round after one that is over, with the given cards if there are any; else ``ValueError``."""
         if self.phase is not Phase.ROUND_OVER:
             raise ValueError("next_round: " + ("the game is over" if self.over else "the round is not over"))
-        self._run(engine.GO_ON)
-        self._given = []
-        self._note_deal()
+        done = self.log()
+        self._deal(deck, reshuffles, engine.GO_ON)
+        self.finished = [*self.finished, done]
+
+    def log(self) -> dict[str, Any]:
+        """Return this round as numbers: deck, reshuffles, actions, and the outcome if it is over."""
+        over = self.phase in (Phase.ROUND_OVER, Phase.GAME_OVER)
+        return {
+            "deck": list(self.deck),
+            "reshuffles": list(self.reshuffles),
+            "actions": list(self.played),
+            "scores": self.scores if over else None,
+            "closer": self.closer if over else None,
+            "hand_jolly": over and self.hand_jolly,
+        }
 
     def stock(self) -> list[Card]:
         """Return the stock in the order in which it will be drawn."""
@@ -203,8 +210,12 @@ class Game:
             raise ValueError(f"put_on_top: {format_card(card)} is not in the stock")
         top = int(self.states["stock_top"][0])
         place = top + stock.index(card)
-        cards = self.states["stock"][0]
-        cards[top], cards[place] = cards[place], cards[top]
+        _swap(self.states["stock"][0], top, place)
+        if self.reshuffles:
+            self.reshuffles = copy.deepcopy(self.reshuffles)
+            _swap(self.reshuffles[-1], top, place)
+        elif self.deck:
+            _swap(self.deck, top, place)
 
     def refresh(self) -> None:
         """Work out the legal actions anew after the state was changed from outside."""
@@ -216,6 +227,8 @@ class Game:
         other.rules = self.rules
         other._scratch = self._scratch
         other.states = self.states.copy()
+        other.seed = self.seed
+        other.finished = self.finished
         other.deck = list(self.deck)
         other.reshuffles = list(self.reshuffles)
         other.played = list(self.played)
@@ -232,10 +245,38 @@ class Game:
         """Pickle as the saved bytes."""
         return Game.from_bytes, (self.to_bytes(),)
 
+    @classmethod
+    def from_state(cls, state: np.ndarray) -> Game:
+        """Return a game that goes on from a copy of a state, STATE[1], of unknown past: its log is empty."""
+        game = cls.__new__(cls)
+        warm_up_kernels()
+        game.states = np.array(state, dtype=STATE).reshape(1)
+        game.rules = Rules.from_numbers(game.state["rules"], game.state["pack"])
+        game._scratch = _shared_scratch()
+        game.seed = None
+        game.finished, game.deck, game.reshuffles, game.played, game._given = [], [], [], [], []
+        game.refresh()
+        return game
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the position as a document that a person can edit (:mod:`jolly_env.position`), without the log."""
+        from jolly_env.position import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, document: Any) -> Game:
+        """Return the game that goes on from a position; ``ValueError`` says where the position is wrong and why."""
+        from jolly_env.position import from_json
+
+        return from_json(document)
+
     def to_bytes(self) -> bytes:
         """Save the game: :data:`MAGIC`, a checksum, the log as JSON, and the record."""
         log = {
             "rules": self.rules.to_json(),
+            "seed": self.seed,
+            "finished": self.finished,
             "deck": self.deck,
             "reshuffles": self.reshuffles,
             "given": self._given,
@@ -253,22 +294,38 @@ class Game:
         body = data[len(MAGIC) + 4 :]
         if len(body) < 4 or zlib.crc32(body) != struct.unpack_from("<I", data, len(MAGIC))[0]:
             raise ValueError(f"saved game: {len(data)} bytes, but their checksum does not fit: it is damaged")
-        (size,) = struct.unpack_from("<I", body)
-        log = json.loads(body[4 : 4 + size])
-        game = cls.__new__(cls)
-        game.rules = Rules.from_json(log["rules"])
-        game._scratch = _shared_scratch()
-        game.states = np.frombuffer(body[4 + size :], dtype=STATE).copy()
-        game.deck, game.reshuffles = log["deck"], log["reshuffles"]
-        game.played, game._given = log["played"], log["given"]
+        try:
+            (size,) = struct.unpack_from("<I", body)
+            log = json.loads(body[4 : 4 + size])
+            game = cls.__new__(cls)
+            game.rules = Rules.from_json(log["rules"])
+            game._scratch = _shared_scratch()
+            (state,) = np.frombuffer(body[4 + size :], dtype=STATE)
+            game.states = np.array([state], dtype=STATE)
+            game.seed, game.finished = log["seed"], log["finished"]
+            game.deck, game.reshuffles = log["deck"], log["reshuffles"]
+            game.played, game._given = log["played"], log["given"]
+        except (ValueError, KeyError, TypeError, struct.error) as error:
+            raise ValueError(f"saved game: it was made by another version: {error}") from None
         return game
 
     def _run(self, command: int, argument: int = 0) -> None:
         """Let the engine do one thing with the state."""
         engine.run(self.states, _ROW, command, np.array([argument]), self._scratch)
 
-    def _note_deal(self) -> None:
-        """Start the log of a round that has just been dealt."""
+    def _deal(self, deck: Sequence[Card] | None, reshuffles: Sequence[Sequence[Card]], command: int) -> None:
+        """Deal a round by ``command``, or ``deck`` where it is given; nothing is changed if the cards are wrong."""
+        counts = self.rules.counts()
+        given = [_checked_cards(f"reshuffles[{i}]", cards, counts, exact=False) for i, cards in enumerate(reshuffles)]
+        if deck is None:
+            self._run(command)
+        else:
+            cards = _checked_cards("deck", deck, counts, exact=True)
+            self.states["round"] += command == engine.GO_ON
+            self.states["stock"][0, : len(cards)] = cards
+            self.states["stock_size"] = len(cards)
+            self._run(engine.DEAL)
+        self._given = given
         count = int(self.states["stock_top"][0]) + int(self.states["stock_size"][0])
         self.deck = [int(c) for c in self.states["stock"][0, :count]]
         self.reshuffles = []
@@ -286,7 +343,7 @@ class Game:
         """Return ``seat`` after a check."""
         if not 0 <= seat < self.players:
             raise ValueError(f"seat {seat}: expected a number from 0 to {self.players - 1}")
-        return seat
+        return int(seat)
 
 
 def _shared_scratch() -> np.ndarray:
@@ -308,12 +365,27 @@ def _whole(action: Any) -> int:
     raise IllegalAction(f"action {action!r}: an action is a whole number from 0 to {ACTIONS - 1}")
 
 
-def _check_cards(name: str, cards: Iterable[Card], counts: np.ndarray, *, exact: bool) -> None:
-    """Make sure that ``cards`` are those of the pack, or at least no others; ``ValueError`` names the first fault."""
+def _swap(cards: Any, a: int, b: int) -> None:
+    """Let the cards at two places change places."""
+    cards[a], cards[b] = cards[b], cards[a]
+
+
+def _checked_cards(name: str, cards: Iterable[Any], counts: np.ndarray, *, exact: bool) -> list[Card]:
+    """Return ``cards`` if they are those of the pack, or at least no others; ``ValueError`` names the first fault."""
     seen = np.zeros(CARD_KINDS, dtype=np.int64)
-    for place, number in enumerate(cards):
+    numbers = []
+    try:
+        listed = list(cards)
+    except TypeError:
+        raise ValueError(f"{name}: expected a list of cards, got {cards!r}") from None
+    for place, given in enumerate(listed):
+        try:
+            number = operator.index(given)
+        except TypeError:
+            number = -1
         if not 0 <= number < CARD_KINDS:
-            raise ValueError(f"{name}[{place}]={number}: a card is a number from 0 to {CARD_KINDS - 1}")
+            raise ValueError(f"{name}[{place}]={given!r}: a card is a number from 0 to {CARD_KINDS - 1}")
+        numbers.append(number)
         seen[number] += 1
         if seen[number] > counts[number]:
             raise ValueError(
@@ -324,6 +396,7 @@ def _check_cards(name: str, cards: Iterable[Card], counts: np.ndarray, *, exact:
         raise ValueError(
             f"{name}: {int(seen.sum())} cards, but the pack has {int(counts.sum())}: {format_card(missing)} is missing"
         )
+    return numbers
 
 
 @entry

@@ -1,0 +1,176 @@
+"""What the commands share: arguments, exit codes, one line for an error, a Ctrl-C that lets work be saved."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jolly_env.rules import Rules
+
+DONE = 0
+WRONG_INPUT = 2
+INTERRUPTED = 130
+"""Exit codes of all commands (contract, "Commands")."""
+
+
+def main_guard(function: Callable[..., int | None]) -> Callable[..., int]:
+    """Wrap the main function of a command: it returns an exit code and shows no traceback for what a user did.
+
+    ``ValueError``, ``OSError``, too little memory and a missing extra are one line on stderr and 2,
+    ``KeyboardInterrupt`` is 130, no result is 0. ``JOLLY_DEBUG=1`` in the environment shows the traceback instead.
+    Use: ``sys.exit(main())``.
+    """
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> int:
+        debug = os.environ.get("JOLLY_DEBUG", "") not in ("", "0")
+        try:
+            code = function(*args, **kwargs)
+            sys.stdout.flush()
+            return DONE if code is None else code
+        except BrokenPipeError:  # `… | head`: nobody reads on, and nothing is wrong
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return DONE
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
+            if debug:
+                raise
+            print(f"error: {describe(error)}", file=sys.stderr)
+            return WRONG_INPUT
+
+    return guarded
+
+
+def describe(error: Exception) -> str:
+    """Return what an error says as one line that names what and where."""
+    if isinstance(error, ModuleNotFoundError):
+        text = (
+            f"the module {error.name!r} is missing; python -m pip install 'jolly-env[train]' brings all that is needed"
+        )
+    elif isinstance(error, OSError) and error.strerror:
+        text = f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else error.strerror
+    elif isinstance(error, MemoryError):
+        text = f"not enough memory {error}"
+    else:
+        text = str(error) or type(error).__name__
+    return " ".join(text.split())
+
+
+def parse(
+    commands: Mapping[str, Callable[..., Any]],
+    prog: str,
+    description: str,
+    argv: Sequence[str] | None = None,
+) -> Any:
+    """Return what the command named on the command line makes of its arguments: ``{"run": Run}`` gives a ``Run``.
+
+    The values of ``commands`` are dataclasses, say, whose fields are the options and whose docstrings the help;
+    tyro reads both. Wrong arguments raise ``ValueError`` of one line; ``--help`` ends the program.
+    """
+    import tyro
+
+    stderr = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(stderr):
+            return tyro.extras.subcommand_cli_from_dict(
+                dict(commands), prog=prog, description=description, args=sys.argv[1:] if argv is None else argv
+            )
+    except SystemExit as stop:
+        if stop.code in (None, 0):
+            raise
+        raise ValueError(_one_line(stderr.getvalue())) from None
+
+
+def _one_line(box: str) -> str:
+    """Return the message of tyro's error box as one line: what is wrong, and what may have been meant."""
+    parts: list[list[str]] = [[]]
+    for line in re.sub(r"\x1b\[[0-9;]*m", "", box).splitlines():
+        if not line.startswith(("│ ", "  ")):  # the title and the edges; two spaces where stdout is not UTF-8
+            continue
+        text = line.strip(" │")
+        if re.fullmatch(r"[─-]+", text):
+            parts.append([])
+        elif text:
+            parts[-1].append(text)
+    told = " ".join(parts[0]).rstrip(".") or "wrong arguments"
+    for part in parts[1:]:
+        if part and part[0].startswith("Perhaps you meant"):
+            meant = [name.split(",")[0] for line in part for name in re.findall(r"^(--?\w.*)", line)]
+            told += "; perhaps you meant " + " or ".join(meant) if meant else ""
+        elif part and part[0].startswith("Available subcommands"):
+            told += "; " + " ".join(part)
+    return told
+
+
+def parse_rules(text: str, players: int) -> Rules:
+    """Return rules from ``opening_points=30,target=none`` or from JSON, as in ``{"opening_points": 30}``.
+
+    ``ValueError`` for what is neither, and for unknown fields and values out of range.
+    """
+    from jolly_env.rules import Rules
+
+    fields: dict[str, Any] = {}
+    if text.lstrip().startswith("{"):
+        try:
+            fields = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"rules: not JSON: {error}") from None
+    else:
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            name, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals:
+                raise ValueError(f"rules: {part!r} is not of the form field=value")
+            try:
+                fields[name.replace("-", "_")] = None if value.lower() == "none" else json.loads(value)
+            except json.JSONDecodeError:
+                fields[name.replace("-", "_")] = value
+    if fields.setdefault("players", players) != players:
+        raise ValueError(f"rules: players={fields['players']}, but the table is for {players}; use --players")
+    return Rules.from_json(fields)
+
+
+class Interrupts:
+    """Whether Ctrl-C was pressed, for a loop that ends its step, saves and then stops."""
+
+    def __init__(self) -> None:
+        self._pressed = False
+
+    def __bool__(self) -> bool:
+        """Return whether Ctrl-C was pressed."""
+        return self._pressed
+
+    def press(self) -> None:
+        """Do what Ctrl-C does: note the first one, and raise ``KeyboardInterrupt`` at a second."""
+        if self._pressed:
+            raise KeyboardInterrupt
+        self._pressed = True
+
+
+@contextlib.contextmanager
+def catch_interrupts() -> Iterator[Interrupts]:
+    """Note the first Ctrl-C (or SIGTERM) instead of raising; yields what is true from then on.
+
+    A second one raises ``KeyboardInterrupt`` at once. For the main thread only.
+    """
+    interrupts = Interrupts()
+
+    def note(_signal: int, _frame: FrameType | None) -> None:
+        interrupts.press()
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield interrupts
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

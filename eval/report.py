@@ -1,0 +1,130 @@
+"""What a result looks like: a table on screen, a picture, files in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from eval.files import write_json, writing
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+RESULT: Final = "result.json"
+PICTURE: Final = "result.png"
+FEW_DEALS: Final = 30
+
+
+def save(result: dict[str, Any], folder: Path) -> list[Path]:
+    """Write ``result.json`` and the picture into a folder; return their paths."""
+    paths = [folder / RESULT, folder / PICTURE]
+    write_json(paths[0], result)
+    draw(result, paths[1])
+    return paths
+
+
+def show(result: dict[str, Any], console: Console) -> None:
+    """Print the figures of each agent, each against each where there are more than two, and how rounds ended."""
+    from rich.table import Table
+
+    players, agents = result["players"], result["agents"]
+    title = f"{result['deals']:,} deals, {result['rounds']:,} rounds, {players} players, seed {result['seed']}"
+    table = Table(title=title + (", interrupted" if result.get("interrupted") else ""), title_justify="left")
+    ends = Table(title="How rounds ended", title_justify="left")
+    table.add_column("agent", overflow="fold")
+    ends.add_column("agent", overflow="fold")
+    for head in ("points", "win share", "score"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for head in ("closed by it", "by Hand-Jolly", "no draw left", "cut off"):
+        ends.add_column(head, justify="right", no_wrap=True)
+    for name, figures in agents.items():
+        table.add_row(name, _points(figures), _share(figures), f"{figures['score']:.1f}")
+        ends.add_row(name, *(_percent(figures[key]) for key in ("closings", "hand_jollys", "exhausted", "cut_off")))
+    console.print(table)
+    if len(agents) > 2:
+        table = Table(title="Head to head", title_justify="left")
+        table.add_column("agent", overflow="fold")
+        table.add_column("against", overflow="fold")
+        table.add_column("points", justify="right", no_wrap=True)
+        table.add_column("win share", justify="right", no_wrap=True)
+        for name in agents:
+            for pair in result["pairs"]:
+                if name in (pair["a"], pair["b"]):
+                    seen = pair if name == pair["a"] else _turned(pair)
+                    table.add_row(name, seen["b"], _points(seen), _share(seen))
+            table.add_section()
+        console.print(table)
+    console.print(ends)
+    console.print(
+        "points: score less the mean of the others', per round; win share: rounds with the highest score, shared among "
+        f"equals (equal play: {_percent(1 / players)}); in brackets 95% intervals, bootstrapped by deal",
+        style="dim",
+        highlight=False,
+    )
+    if result["deals"] < FEW_DEALS:
+        console.print(f"Fewer than {FEW_DEALS} deals: the true intervals are wider.", style="yellow", highlight=False)
+
+
+def _turned(pair: dict[str, Any]) -> dict[str, Any]:
+    """Return a pair as the other of the two sees it."""
+    return {
+        "a": pair["b"],
+        "b": pair["a"],
+        "points": 0.0 - pair["points"],
+        "points_ci": [0.0 - end for end in reversed(pair["points_ci"])],
+        "win_share": 1 - pair["win_share"],
+        "win_share_ci": [1 - end for end in reversed(pair["win_share_ci"])],
+    }
+
+
+def _percent(share: float) -> str:
+    """Return a share as text."""
+    return f"{100 * share:.1f}%"
+
+
+def _points(figures: dict[str, Any]) -> str:
+    """Return points and their interval as text."""
+    low, high = figures["points_ci"]
+    return f"{figures['points']:+.1f} ({low:+.1f} to {high:+.1f})"
+
+
+def _share(figures: dict[str, Any]) -> str:
+    """Return a win share and its interval as text."""
+    low, high = figures["win_share_ci"]
+    return f"{_percent(figures['win_share'])} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def draw(result: dict[str, Any], path: Path) -> None:
+    """Draw points and win shares with their intervals, one line an agent and, below, one a pair; writes a PNG."""
+    from matplotlib.figure import Figure
+
+    lines = list(result["agents"].items())
+    first_pair = len(lines)
+    if len(lines) > 2:
+        lines += [(f"{pair['a']} – {pair['b']}", pair) for pair in result["pairs"]]
+    labels = [name if len(name) <= 40 else f"…{name[-39:]}" for name, _ in lines]
+    figure = Figure(figsize=(10, 1.6 + 0.4 * len(lines)), layout="constrained")
+    for axes, key, factor, equal, label in zip(
+        figure.subplots(1, 2, sharey=True),
+        ("points", "win_share"),
+        (1, 100),
+        ((0, 0), (100 / result["players"], 50)),
+        ("points per round, less the others'", "win share, %"),
+        strict=True,
+    ):
+        for y, (_, figures) in enumerate(lines):
+            value = factor * figures[key]
+            low, high = (factor * end for end in figures[f"{key}_ci"])
+            color, middle = ("C0", equal[0]) if y < first_pair else ("C1", equal[1])
+            axes.plot([middle, middle], [y - 0.5, y + 0.5], "--", color="0.6", linewidth=1)
+            axes.plot([low, high], [y, y], color=color, linewidth=2)
+            axes.plot([value], [y], "o", color=color)
+        axes.set_xlabel(label)
+        axes.grid(axis="x", alpha=0.3)
+        axes.set_yticks(range(len(lines)), labels)
+        axes.set_ylim(len(lines) - 0.5, -0.5)
+    figure.suptitle(
+        f"{result['deals']:,} deals in every seating, {result['rounds']:,} rounds; 95% intervals by deal", fontsize=11
+    )
+    with writing(path) as beside:
+        figure.savefig(beside, dpi=120)

@@ -1,0 +1,82 @@
+"""The command ``python -m train``."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tyro
+
+from eval.cli import INTERRUPTED, catch_interrupts, main_guard, parse
+from train.config import Config
+
+if TYPE_CHECKING:
+    from train.run import Trainer
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """Train an agent by playing against itself and against its past.
+
+    The folder then holds best/ and last/ (agents: python -m eval run RUN/best greedy), snapshots/, curve.csv,
+    curve.png, run.json and tensorboard/. Ctrl-C saves; python -m train resume RUN goes on.
+
+    Example: python -m train run --out runs/first --decisions 1000000
+    """
+
+    config: tyro.conf.OmitArgPrefixes[Config]
+    out: Path | None = None
+    """Folder for the run; by default a new one under runs/."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Resume:
+    """Go on with a run from its last checkpoint, bit for bit as if it had not stopped.
+
+    Example: python -m train resume runs/first --decisions 2000000
+    """
+
+    folder: tyro.conf.Positional[Path]
+    """The run's folder."""
+    decisions: int | None = None
+    """New end of the run; by default the one it was started with."""
+
+
+@main_guard
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit code."""
+    argv = sys.argv[1:] if argv is None else argv
+    options: Run | Resume = parse({"run": Run, "resume": Resume}, "python -m train", "Train agents by self-play.", argv)
+    from train.run import go_on, start  # here, so that --help need not wait for torch
+
+    with catch_interrupts() as interrupts:
+        if isinstance(options, Run):
+            now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+            trainer = start(options.config, options.out or Path("runs") / f"train-{now}", argv)
+        else:
+            trainer = go_on(options.folder, options.decisions)
+        from train.progress import follow
+
+        finished = follow(trainer, interrupts)
+    tell(trainer, finished)
+    return 0 if finished else INTERRUPTED
+
+
+def tell(trainer: Trainer, finished: bool) -> None:
+    """Print what there is now."""
+    folder = trainer.folder
+    if finished:
+        print(f"trained on {trainer.decisions:,} decisions in {trainer.seconds:,.0f} s")
+    else:
+        print(f"stopped at {trainer.decisions:,} decisions, saved; go on with: python -m train resume {folder}")
+    for name in ("best", "last", "curve.png", "curve.csv", "tensorboard"):
+        if (folder / name).exists():
+            print(f"  {folder / name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

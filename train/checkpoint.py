@@ -1,0 +1,155 @@
+"""Checkpoints: folders that are either whole or not there, of tensors (safetensors) and JSON.
+
+``last`` holds all that a run needs to go on bit for bit; ``best`` and the snapshots hold the policy alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+import torch
+
+from agents.network import PolicyNetwork
+from agents.policy import DESCRIPTION, WEIGHTS, describe, weights_of
+from train.config import read_json
+from train.learner import SelfPlayPPO
+from train.rollout import FIELDS, SeatRolloutBuffer
+from train.vec_env import SelfPlayVecEnv
+
+TRAINER, COUNTERS = "trainer.safetensors", "trainer.json"
+VERSION = 1
+
+
+@contextlib.contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder beside ``folder`` that takes its place in the end; after an error nothing has changed."""
+    new, old = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
+    for left in (new, old):
+        shutil.rmtree(left, ignore_errors=True)
+    try:
+        new.mkdir(parents=True)
+        yield new
+        for path in new.iterdir():
+            with path.open("rb+") as file:
+                os.fsync(file.fileno())  # some file systems notice a full disk only now
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def recover(folder: Path) -> Path:
+    """Return ``folder``, put back if a run was killed between the two renames of :func:`replacing`."""
+    old = folder.with_name(f".{folder.name}.old")
+    if not folder.exists() and old.exists():
+        old.rename(folder)
+    return folder
+
+
+def write_policy(folder: Path, network: PolicyNetwork, about: Mapping[str, Any]) -> None:
+    """Write a policy into an existing folder."""
+    weights = weights_of(network)
+    (folder / WEIGHTS).write_bytes(weights)
+    (folder / DESCRIPTION).write_text(json.dumps(describe(network, weights, about), indent=2) + "\n", encoding="utf-8")
+
+
+def save_policy(folder: Path, network: PolicyNetwork, about: Mapping[str, Any]) -> None:
+    """Save a policy as a folder, whole or not at all."""
+    with replacing(folder) as new:
+        write_policy(new, network, about)
+
+
+def save_trainer(folder: Path, learner: SelfPlayPPO, counters: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    """Save all that a run needs to go on, and its policy."""
+    arrays = trainer_arrays(learner)
+    with replacing(folder) as new:
+        write_policy(new, learner.policy.actor, about)
+        content = safetensors.numpy.save(arrays)
+        (new / TRAINER).write_bytes(content)
+        text = {"version": VERSION, "sha256": hashlib.sha256(content).hexdigest(), **counters, **random_states(learner)}
+        (new / COUNTERS).write_text(json.dumps(text, indent=2) + "\n", encoding="utf-8")
+
+
+def load_trainer(folder: Path, learner: SelfPlayPPO) -> dict[str, Any]:
+    """Put a learner into the saved state and return the counters; ``ValueError`` that names a damaged file."""
+    counters = read_json(folder / COUNTERS)
+    if not isinstance(counters, dict) or counters.get("version") != VERSION:
+        raise ValueError(f"{folder / COUNTERS}: expected a checkpoint of version {VERSION}")
+    content = (folder / TRAINER).read_bytes()
+    if hashlib.sha256(content).hexdigest() != counters.get("sha256"):
+        raise ValueError(f"{folder / TRAINER}: damaged: not what {COUNTERS} beside it describes (sha256 differs)")
+    try:
+        restore_arrays(learner, safetensors.numpy.load(content))
+        restore_random(learner, counters)
+    except (KeyError, TypeError, RuntimeError, ValueError, safetensors.SafetensorError) as error:
+        raise ValueError(f"{folder}: does not fit this run: {' '.join(str(error).split())}") from None
+    return counters
+
+
+def trainer_arrays(learner: SelfPlayPPO) -> dict[str, np.ndarray]:
+    """Return weights, optimiser, games and open decisions as arrays by name."""
+    env, buffer = learner.env, learner.rollout_buffer
+    assert isinstance(env, SelfPlayVecEnv) and isinstance(buffer, SeatRolloutBuffer)
+    arrays = {f"policy.{k}": v.detach().numpy() for k, v in learner.policy.state_dict().items()}
+    for number, moments in learner.policy.optimizer.state_dict()["state"].items():
+        arrays |= {f"optimizer.{number}.{name}": value.detach().numpy() for name, value in moments.items()}
+    arrays["torch_random"] = torch.get_rng_state().numpy()
+    arrays["states"] = env.batch.states.view(np.uint8).reshape(len(env.batch), -1)
+    arrays["controllers"] = env.controllers
+    held = np.flatnonzero(buffer.next[: buffer.count] == -2)
+    place = np.full(buffer.count + 1, -2, dtype=np.int64)
+    place[held] = np.arange(len(held))
+    arrays["open"] = np.where(buffer.open >= 0, place[np.maximum(buffer.open, 0)], -2)
+    arrays |= {f"buffer.{name}": getattr(buffer, name)[held] for name in FIELDS}
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def restore_arrays(learner: SelfPlayPPO, arrays: Mapping[str, np.ndarray]) -> None:
+    """Put back what :func:`trainer_arrays` returned."""
+    env, buffer = learner.env, learner.rollout_buffer
+    assert isinstance(env, SelfPlayVecEnv) and isinstance(buffer, SeatRolloutBuffer)
+    policy = {k.removeprefix("policy."): torch.from_numpy(v) for k, v in arrays.items() if k.startswith("policy.")}
+    learner.policy.load_state_dict(policy)
+    optimizer = learner.policy.optimizer.state_dict()
+    for name, array in arrays.items():
+        if name.startswith("optimizer."):
+            _, number, moment = name.split(".")
+            optimizer["state"].setdefault(int(number), {})[moment] = torch.from_numpy(array.copy())
+    learner.policy.optimizer.load_state_dict(optimizer)
+    torch.set_rng_state(torch.from_numpy(arrays["torch_random"].copy()))
+    states = arrays["states"].reshape(-1).view(env.batch.states.dtype)
+    env.batch.states[:] = states
+    env.batch.refresh()
+    env.controllers[:] = arrays["controllers"]
+    count = len(arrays["buffer.next"])
+    for name in FIELDS:
+        getattr(buffer, name)[:count] = arrays[f"buffer.{name}"]
+    buffer.open[:] = arrays["open"]
+    buffer.count = count
+    learner._last_obs = env.batch.observations
+
+
+def random_states(learner: SelfPlayPPO) -> dict[str, Any]:
+    """Return the states of NumPy's generators."""
+    return {
+        "env_random": learner.env.random.bit_generator.state,  # type: ignore[union-attr]
+        "buffer_random": learner.rollout_buffer.random.bit_generator.state,  # type: ignore[attr-defined]
+    }
+
+
+def restore_random(learner: SelfPlayPPO, saved: Mapping[str, Any]) -> None:
+    """Put back the states of NumPy's generators."""
+    learner.env.random.bit_generator.state = saved["env_random"]  # type: ignore[union-attr]
+    learner.rollout_buffer.random.bit_generator.state = saved["buffer_random"]  # type: ignore[attr-defined]

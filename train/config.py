@@ -1,0 +1,123 @@
+"""All settings of a training run, flat, each with what it does."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from jolly_env.rules import Rules
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """Settings of a training run; the defaults are good on two cores. ``ValueError`` for values that can't be."""
+
+    players: int = 2
+    """Players at the table."""
+    rules: str = ""
+    """Rules that differ, as in opening_points=30,max_turns=120."""
+    seed: int = 0
+    """Seed of the deals, the weights and the choices."""
+    decisions: int = 4_000_000
+    """Decisions to learn from; a run may be resumed with more."""
+    games: int = 256
+    """Games played side by side."""
+    steps: int = 64
+    """Decisions in each game between two updates."""
+    epochs: int = 2
+    """Passes over the decisions of an update."""
+    batch_size: int = 2048
+    """Decisions of a gradient step."""
+    learning_rate: float = 5e-4
+    """Learning rate at the start."""
+    learning_rate_end: float = 5e-5
+    """Learning rate at the end; it falls in a straight line."""
+    entropy: float = 0.03
+    """Weight of the entropy bonus at the start."""
+    entropy_end: float = 0.005
+    """Weight of the entropy bonus at the end; it falls in a straight line."""
+    gamma: float = 1.0
+    """Discount from one decision of a seat to its next."""
+    gae_lambda: float = 0.95
+    """Decay of the generalised advantage estimates."""
+    clip: float = 0.2
+    """Range of the policy ratio."""
+    widths: tuple[int, ...] = (256, 256)
+    """Hidden layers of the policy."""
+    value_widths: tuple[int, ...] = (256, 256)
+    """Hidden layers of the value estimate."""
+    opponent_share: float = 0.2
+    """Share of the games in which one seat learns and frozen snapshots play the others."""
+    snapshot_every: int = 20
+    """Updates from one snapshot to the next."""
+    pool: int = 8
+    """Newest snapshots that are played against."""
+    evaluate_every: int = 20
+    """Updates from one evaluation to the next."""
+    evaluate_deals: int = 100
+    """Duplicate deals of an evaluation against each anchor, the same in all of them."""
+    anchors: tuple[str, ...] = ("random", "greedy")
+    """Fixed opponents of the evaluations; the best checkpoint is the best against the last of them."""
+    save_every: int = 20
+    """Updates from one checkpoint to the next."""
+    threads: int = 2
+    """Threads that torch may use."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name in ("games", "steps", "epochs", "batch_size", "decisions", "threads", "evaluate_deals"):
+            self._at_least(name, 1)
+        for name in ("snapshot_every", "pool", "evaluate_every", "save_every"):
+            self._at_least(name, 1)
+        for name in ("seed", "learning_rate", "learning_rate_end", "entropy", "entropy_end", "clip"):
+            self._at_least(name, 0)
+        for name in ("gamma", "gae_lambda", "opponent_share"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name}={value}: expected 0 to 1")
+        if not self.anchors:
+            raise ValueError("anchors: name at least one agent")
+        if self.batch_size > self.games * self.steps:
+            raise ValueError(
+                f"batch_size={self.batch_size}: more than the {self.games * self.steps} decisions of an update "
+                f"(games={self.games} times steps={self.steps})"
+            )
+        self.table()
+
+    def _at_least(self, name: str, least: int) -> None:
+        """Check the lower end of a value; NaN is refused."""
+        value = getattr(self, name)
+        if not value >= least:
+            raise ValueError(f"{name}={value}: expected at least {least}")
+
+    def table(self) -> Rules:
+        """Return the rules that are played."""
+        from eval.cli import parse_rules
+
+        return parse_rules(self.rules, self.players)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all settings."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, path: Path, fields: Any) -> Config:
+        """Return the settings that a run folder's ``path`` holds; ``ValueError`` that names it if they can't be."""
+        names = {field.name for field in dataclasses.fields(cls)}
+        if not isinstance(fields, dict) or not names >= set(fields):
+            unknown = sorted(set(fields) - names) if isinstance(fields, dict) else fields
+            raise ValueError(f"{path}: unknown settings {unknown}")
+        try:
+            return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path}: {error}") from None
+
+
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds; ``ValueError`` that names it if it is damaged."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON: {error}") from None

@@ -1,0 +1,53 @@
+"""``MaskablePPO`` that learns from every seat it plays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecEnv
+
+from train.rollout import SeatRolloutBuffer
+from train.vec_env import SelfPlayVecEnv
+
+
+class SelfPlayPPO(MaskablePPO):
+    """sb3-contrib's learner on a :class:`SelfPlayVecEnv`; a rollout is linked by seat instead of by game."""
+
+    def __init__(self, policy: Any, env: SelfPlayVecEnv, **options: Any) -> None:
+        """Make a learner; ``options`` are those of ``MaskablePPO``."""
+        options.setdefault("rollout_buffer_class", SeatRolloutBuffer)
+        options.setdefault("rollout_buffer_kwargs", {"players": env.players, "seed": options.get("seed")})
+        super().__init__(policy, env, **options)
+
+    def collect_rollouts(
+        self,
+        env: VecEnv,
+        callback: BaseCallback,
+        rollout_buffer: Any,
+        n_rollout_steps: int,
+        use_masking: bool = True,
+    ) -> bool:
+        """Play ``n_rollout_steps`` decisions in each game; False if the callback stops it."""
+        assert isinstance(env, SelfPlayVecEnv)
+        self.policy.set_training_mode(False)
+        rollout_buffer.reset()
+        callback.on_rollout_start()
+        for _ in range(n_rollout_steps):
+            obs, masks = self._last_obs, env.action_masks()
+            with torch.no_grad():
+                chosen, values, logs = self.policy(torch.as_tensor(obs), action_masks=masks)
+            actions = chosen.numpy()
+            rollout_buffer.note(obs, masks, env.seats, actions, values.numpy().reshape(-1), logs.numpy())
+            self._last_obs, _, dones, _ = env.step(actions)
+            rollout_buffer.earn(env.seat_rewards, dones)
+            self._last_episode_starts = dones
+            self.num_timesteps += env.num_envs
+            callback.update_locals(locals())
+            if not callback.on_step():
+                return False
+        rollout_buffer.compute()
+        callback.on_rollout_end()
+        return True

@@ -1,0 +1,222 @@
+"""A training run: self-play, snapshots, evaluations, checkpoints, and the folder that holds them."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from stable_baselines3.common.callbacks import CallbackList
+from stable_baselines3.common.logger import Logger, configure
+
+import agents
+from agents.policy import PolicyAgent, load
+from eval.arena import play
+from eval.files import write_json
+from eval.origin import origin
+from eval.statistics import summarise
+from jolly_env.agent import Agent
+from train.checkpoint import load_trainer, recover, save_policy, save_trainer
+from train.config import Config, read_json
+from train.curve import Curve
+from train.learner import SelfPlayPPO
+from train.policy import JollyPolicy
+from train.vec_env import SelfPlayVecEnv
+
+DEV_SEED = 20_260_101
+"""Seed of the deals of all evaluations while training; final figures use others."""
+ARGUMENTS = "run.json"
+
+
+class Trainer:
+    """One run in one folder. ``advance`` plays and learns one update."""
+
+    def __init__(self, config: Config, folder: Path) -> None:
+        """Prepare a learner; nothing is read or written yet."""
+        self.config, self.folder = config, folder
+        torch.set_num_threads(config.threads)
+        self.anchors: dict[str, Agent] = {name: agents.make(name) for name in config.anchors}
+        self.env = SelfPlayVecEnv(
+            config.games, config.table(), seed=config.seed, opponent_share=config.opponent_share
+        )
+        self.learner = make_learner(config, self.env)
+        self.curve = Curve(folder, config.anchors)
+        self.callback = CallbackList([])
+        self.callback.init_callback(self.learner)
+        self.updates = 0
+        self.snapshots: list[int] = []
+        self.best = -np.inf
+        self.seconds = 0.0
+        self.latest: dict[str, float] = {}
+
+    @property
+    def decisions(self) -> int:
+        """Decisions learned from so far."""
+        return self.learner.num_timesteps
+
+    @property
+    def done(self) -> bool:
+        """Whether the run has had all its decisions."""
+        return self.decisions >= self.config.decisions
+
+    def begin(self, logger: Logger) -> None:
+        """Deal the first games."""
+        self.learner.set_logger(logger)
+        self.learner._last_obs = self.env.reset()
+
+    def resume(self, logger: Logger) -> None:
+        """Go on from the last checkpoint; ``ValueError`` if there is none or it is damaged."""
+        last = recover(self.folder / "last")
+        if not last.is_dir():
+            raise ValueError(f"{self.folder}: no checkpoint 'last' to resume from")
+        counters = read_json(last / "trainer.json")
+        self.snapshots = [int(n) for n in counters.get("snapshots", [])]
+        for number in self.snapshots:
+            self.env.opponents[number] = load(self._snapshot(number), sample=True)
+        counters = load_trainer(last, self.learner)
+        self.learner.set_logger(logger)
+        self.learner.num_timesteps = int(counters["decisions"])
+        self.learner._n_updates = int(counters["gradient_passes"])
+        self.updates, self.best = int(counters["updates"]), float(counters["best"])
+        self.seconds = float(counters["seconds"])
+        self._choose_opponents()
+        self.curve.keep(self.decisions)
+
+    def advance(self) -> dict[str, float]:
+        """Play and learn one update; take snapshots, evaluate and save when due. Returns the figures of the update."""
+        start = time.perf_counter()
+        config, learner = self.config, self.learner
+        left = max(0.0, 1 - self.decisions / config.decisions)
+        learner._current_progress_remaining = left
+        learner.ent_coef = config.entropy_end + (config.entropy - config.entropy_end) * left
+        learner.collect_rollouts(self.env, self.callback, learner.rollout_buffer, config.steps)
+        learner.train()
+        self.updates += 1
+        if self.updates % config.snapshot_every == 0:
+            self._take_snapshot()
+        figures = {name.removeprefix("train/"): float(v) for name, v in learner.logger.name_to_value.items()}
+        if self.updates % config.evaluate_every == 0 or self.done:
+            self.latest = self.evaluate()
+            figures |= self.latest
+        seconds = time.perf_counter() - start
+        self.seconds += seconds
+        figures |= {"decisions": self.decisions, "seconds": self.seconds}
+        figures["decisions_per_second"] = config.games * config.steps / seconds
+        for name, value in figures.items():
+            learner.logger.record(name if "/" in name else f"run/{name}", value)
+        learner.logger.dump(self.decisions)
+        self.curve.add(figures)
+        if self.updates % config.save_every == 0 or self.done:
+            self.save()
+        return figures
+
+    def evaluate(self) -> dict[str, float]:
+        """Play the fixed deals against each anchor; a best result so far is saved as ``best``."""
+        policy = PolicyAgent(self.learner.policy.actor)
+        figures: dict[str, float] = {}
+        for name, anchor in self.anchors.items():
+            games = play({"policy": policy, name: anchor}, self.config.evaluate_deals, DEV_SEED, rules=self.env.batch.rules)
+            result = summarise(games, ["policy", f"{name} "], resamples=200)["agents"]["policy"]
+            figures[f"{name}/points"] = result["points"]
+            figures[f"{name}/points_low"], figures[f"{name}/points_high"] = result["points_ci"]
+            figures[f"{name}/win_share"] = result["win_share"]
+        points = figures[f"{self.config.anchors[-1]}/points"]
+        if points > self.best:
+            self.best = points
+            save_policy(self.folder / "best", self.learner.policy.actor, self._about() | {"dev": figures})
+        return figures
+
+    def save(self) -> None:
+        """Save ``last`` and the curve."""
+        counters = {
+            "decisions": self.decisions,
+            "updates": self.updates,
+            "gradient_passes": self.learner._n_updates,
+            "snapshots": sorted(set(self.snapshots) | set(self.env.opponents)),
+            "best": self.best if np.isfinite(self.best) else -1e9,
+            "seconds": self.seconds,
+        }
+        self.curve.save()  # first: rows beyond a checkpoint are dropped, missing ones can't be made up
+        save_trainer(self.folder / "last", self.learner, counters, self._about())
+
+    def _take_snapshot(self) -> None:
+        """Freeze the policy as an opponent for the games to come."""
+        self.snapshots.append(self.updates)
+        save_policy(self._snapshot(self.updates), self.learner.policy.actor, self._about() | {"sample": True})
+        self.env.opponents[self.updates] = load(self._snapshot(self.updates), sample=True)
+        self._choose_opponents()
+
+    def _choose_opponents(self) -> None:
+        """Let new games be played against the newest snapshots."""
+        newest = self.snapshots[-self.config.pool :]
+        self.env.set_opponents({number: self.env.opponents[number] for number in newest})
+
+    def _snapshot(self, number: int) -> Path:
+        """Return the folder of a snapshot."""
+        return self.folder / "snapshots" / f"{number:06d}"
+
+    def _about(self) -> dict[str, Any]:
+        """Return what stands beside saved weights."""
+        return {"rules": self.env.batch.rules.to_json(), "decisions": self.decisions, "seed": self.config.seed}
+
+
+def make_learner(config: Config, env: SelfPlayVecEnv) -> SelfPlayPPO:
+    """Return a learner with these settings."""
+    torch.distributions.Distribution.set_default_validate_args(False)
+    return SelfPlayPPO(
+        JollyPolicy,
+        env,
+        learning_rate=_Falling(config.learning_rate, config.learning_rate_end),
+        n_steps=config.steps,
+        batch_size=config.batch_size,
+        n_epochs=config.epochs,
+        gamma=config.gamma,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip,
+        ent_coef=config.entropy,
+        policy_kwargs={"widths": config.widths, "value_widths": config.value_widths},
+        seed=config.seed,
+        device="cpu",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Falling:
+    """A value that falls in a straight line with what remains of a run, 1 to 0."""
+
+    start: float
+    end: float
+
+    def __call__(self, left: float) -> float:
+        """Return the value."""
+        return self.end + (self.start - self.end) * left
+
+
+def start(config: Config, folder: Path, argv: Sequence[str]) -> Trainer:
+    """Make a run folder and return its trainer; ``ValueError`` if the folder holds something already."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder}: exists and is not empty; resume it (train resume {folder}) or name another --out")
+    trainer = Trainer(config, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / ARGUMENTS, {"config": config.to_json(), **origin("python -m train", argv)})
+    trainer.begin(configure(str(folder / "tensorboard"), ["tensorboard"]))
+    return trainer
+
+
+def go_on(folder: Path, decisions: int | None) -> Trainer:
+    """Return the trainer of a run folder at its last checkpoint; ``decisions`` is a new end of the run."""
+    path = folder / ARGUMENTS
+    if not path.is_file():
+        raise ValueError(f"{folder}: not a run folder: it has no {ARGUMENTS}")
+    saved = read_json(path)
+    config = Config.from_json(path, saved.get("config") if isinstance(saved, dict) else None)
+    if decisions is not None and decisions != config.decisions:
+        config = dataclasses.replace(config, decisions=decisions)
+        write_json(path, saved | {"config": config.to_json()})
+    trainer = Trainer(config, folder)
+    trainer.resume(configure(str(folder / "tensorboard"), ["tensorboard"]))
+    return trainer

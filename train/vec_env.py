@@ -1,0 +1,157 @@
+"""Self-play for stable-baselines3: a ``VecEnv`` over the batch.
+
+Letters: ``N`` games, ``P`` players, ``F`` features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from stable_baselines3.common.vec_env import VecEnv
+
+from jolly_env.actions import ACTIONS
+from jolly_env.agent import Agent
+from jolly_env.batch import Batch
+from jolly_env.features import FEATURES
+from jolly_env.observation import OBSERVATION
+from jolly_env.rules import Rules
+
+LEARNER = -1
+"""Number of the learner among the players of a table; opponents count from 0."""
+
+
+class SelfPlayVecEnv(VecEnv):
+    """``N`` games in which the learner plays some or all seats, and opponents the others.
+
+    Every step shows each game at a decision of the learner. The reward that ``step`` returns is that of the seat that
+    decided, since its last decision; what the other seats earned stands in ``seat_rewards``. Who learns from many
+    seats needs ``seats`` and ``seat_rewards``: see :class:`train.rollout.SeatRolloutBuffer`.
+
+    Attributes: ``seats`` int64[N], the seat to decide; ``seat_rewards`` float32[N, P], what each seat earned by the
+    last step; ``controllers`` int64[N, P], who plays each seat.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        rules: Rules | None = None,
+        *,
+        seed: int | None = None,
+        opponents: Mapping[int, Agent] | None = None,
+        opponent_share: float = 0.0,
+    ) -> None:
+        """Deal ``n`` games; in a share of them all seats but one are played by an opponent drawn at random.
+
+        ``opponents`` are numbered from 0 on; :meth:`set_opponents` changes them.
+        """
+        self.render_mode = None
+        self.batch = Batch(n, rules, seed=seed, view="features")
+        self.players = self.batch.rules.players
+        self.opponents: dict[int, Agent] = {}
+        self.choice = np.zeros(0, dtype=np.int64)
+        """Numbers of the opponents that new games are dealt to."""
+        self.opponent_share = opponent_share
+        self.random = np.random.default_rng(seed)
+        box = spaces.Box(-np.inf, np.inf, (FEATURES,), np.float32)
+        super().__init__(n, box, spaces.Discrete(ACTIONS))
+        self.controllers = np.full((n, self.players), LEARNER, dtype=np.int64)
+        self.seat_rewards = np.zeros((n, self.players), dtype=np.float32)
+        self._records = np.zeros(n, dtype=OBSERVATION)
+        self._actions = np.zeros(n, dtype=np.int64)
+        self.set_opponents(opponents or {})
+        self._infos: list[dict[str, Any]] = [{} for _ in range(n)]
+
+    @property
+    def seats(self) -> np.ndarray:
+        """The seat to decide: int64[N]."""
+        return self.batch.seats
+
+    def action_masks(self) -> np.ndarray:
+        """Return the legal actions: int8[N, 839]."""
+        return self.batch.masks
+
+    def set_opponents(self, opponents: Mapping[int, Agent]) -> None:
+        """Draw from these opponents in new games; those that are still in play stay until their games end."""
+        playing = {int(number): self.opponents[number] for number in np.unique(self.controllers) if number != LEARNER}
+        self.opponents = playing | dict(opponents)
+        self.choice = np.array(sorted(opponents), dtype=np.int64)
+
+    def reset(self) -> np.ndarray:
+        """Deal new games from the env's own stream and return the first observations: float32[N, F]."""
+        self.batch.reset(int(self.random.integers(2**63)))
+        self.seat_rewards[:] = 0
+        self._seat_players(np.arange(self.num_envs))
+        self._play_opponents(np.zeros(self.num_envs, dtype=np.bool_))
+        return self.batch.observations
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Take the learner's actions: int64[N]."""
+        self._actions = np.asarray(actions).reshape(-1)
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Play them and the opponents' until each game is at a decision of the learner again."""
+        deciders = self.batch.seats.copy()
+        step = self.batch.step(self._actions)
+        self.seat_rewards[:] = step.rewards
+        dones = step.terminated | step.truncated
+        self._play_opponents(dones)
+        rewards = self.seat_rewards[np.arange(self.num_envs), deciders]
+        return self.batch.observations, rewards, dones, self._infos
+
+    def _play_opponents(self, dones: np.ndarray) -> None:
+        """Let the opponents play until no game is at a decision of theirs; adds rewards, marks games that ended."""
+        batch, rows = self.batch, np.flatnonzero(dones)
+        if len(rows):
+            self._seat_players(rows)
+        while True:
+            controllers = self.controllers[np.arange(self.num_envs), batch.seats]
+            rows = np.flatnonzero(controllers != LEARNER)
+            if not len(rows):
+                return
+            actions = np.empty(len(rows), dtype=np.int64)
+            for number in np.unique(controllers[rows]):
+                mine = np.flatnonzero(controllers[rows] == number)
+                chosen = rows[mine]
+                records = batch.observe(chosen, self._records[: len(chosen)])
+                actions[mine] = self.opponents[number].act(records, batch.masks[chosen], batch.keys[chosen])
+            step = batch.step(actions, rows)
+            same = rows[~dones[rows]]  # a new game has no decision yet that earned anything
+            self.seat_rewards[same] += step.rewards[same]
+            ended = rows[(step.terminated | step.truncated)[rows]]
+            dones[ended] = True
+            self._seat_players(ended)
+
+    def _seat_players(self, rows: np.ndarray) -> None:
+        """Draw who plays the new games of ``rows``."""
+        self.controllers[rows] = LEARNER
+        if not len(self.choice) or self.opponent_share <= 0:
+            return
+        rows = rows[self.random.random(len(rows)) < self.opponent_share]
+        if len(rows):
+            self.controllers[rows] = self.random.choice(self.choice, size=(len(rows), 1))
+            self.controllers[rows, self.random.integers(self.players, size=len(rows))] = LEARNER
+
+    def close(self) -> None:
+        """Nothing is held that needs closing."""
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute of the env, once for each game that is asked for."""
+        return [getattr(self, attr_name)] * len(self._get_indices(indices))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute of the env."""
+        setattr(self, attr_name, value)
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
+        """Call a method of the env once; ``action_masks`` answers with one array: int8[N, 839]."""
+        result = getattr(self, method_name)(*args, **kwargs)
+        return result if method_name == "action_masks" else [result] * len(self._get_indices(indices))
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Tell that no game is wrapped."""
+        return [False] * len(self._get_indices(indices))
+
+
