@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, cast
 
 from jolly_env.agent import Agent, RandomAgent
 
@@ -100,7 +100,7 @@ def _from_file(name: str, file: Path, class_name: str) -> Agent:
         ) from error
     if not callable(getattr(agent, "act", None)):
         raise ValueError(f"agent {name!r}: class {class_name} in '{file}' has no method act(observations, masks, keys)")
-    return agent  # type: ignore[no-any-return]
+    return cast(Agent, agent)
 
 
 def _load_module(name: str, file: Path) -> ModuleType:
