@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from jolly_env.agent import Agent, RandomAgent
+from jolly_env.agent import Agent
 from jolly_env.batch import Batch
 from jolly_env.observation import OBSERVATION
 
@@ -28,21 +28,27 @@ Play = Callable[[float], Times]
 """Plays on for about so many seconds."""
 
 
-def batch_player(n: int, view: str, agent: Agent) -> Play:
-    """Return a :class:`Batch` of ``n`` games in which ``agent`` chooses for all seats.
+def batch_player(n: int, view: str, agent: Agent | None = None) -> Play:
+    """Return a :class:`Batch` of ``n`` games in which ``agent`` chooses for all seats, or chance without one.
 
     The choosing is timed apart: ``choose`` seconds of all.
     """
     batch = Batch(n, seed=1, view=view)
+
+    def choose() -> np.ndarray:
+        if agent is None:
+            return batch.random_actions()
+        return agent.act(batch.observations, batch.masks, batch.keys)
+
     for _ in range(WARM_STEPS):
-        batch.step(agent.act(batch.observations, batch.masks, batch.keys))
+        batch.step(choose())
 
     def play(seconds: float) -> Times:
         clock = time.process_time
         steps, choosing = 0, 0.0
         start = now = clock()
         while now - start < seconds:
-            actions = agent.act(batch.observations, batch.masks, batch.keys)
+            actions = choose()
             chosen = clock()
             batch.step(actions)
             choosing += chosen - now
@@ -181,9 +187,9 @@ def greedy_player(n: int) -> Play:
 def contestants(n: int) -> dict[str, Callable[[], Play]]:
     """Return what makes each contestant, by name; a package that is missing raises ``ImportError`` only then."""
     return {
-        "batch": lambda: batch_player(n, "record", RandomAgent()),
-        "batch_features": lambda: batch_player(n, "features", RandomAgent()),
-        "batch_none": lambda: batch_player(n, "none", RandomAgent()),
+        "batch": lambda: batch_player(n, "record"),
+        "batch_features": lambda: batch_player(n, "features"),
+        "batch_none": lambda: batch_player(n, "none"),
         "batch_greedy": lambda: greedy_player(n),
         "copy": lambda: copy_player(n),
         "raw_env": lambda: aec_player("raw_env"),

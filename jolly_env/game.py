@@ -24,7 +24,7 @@ from jolly_env.observation import OBSERVATION, observe
 from jolly_env.opening import new_scratch
 from jolly_env.rules import Rules
 from jolly_env.seeding import seed_streams
-from jolly_env.state import STATE, Ending, Phase
+from jolly_env.state import STATE, Ending, Phase, copy_states
 from jolly_env.warmup import warm_up_kernels
 
 MAGIC = b"jolly game 1\n"
@@ -170,7 +170,7 @@ class Game:
         if not self.is_legal(number):
             raise IllegalAction(why_not(self.state, number))
         recycles = int(self.states["recycles"][0])
-        before = self.states.copy() if recycles < len(self._given) else None
+        before = copy_states(self.states) if recycles < len(self._given) else None
         self._run(engine.APPLY, number)
         if int(self.states["recycles"][0]) > recycles:
             if before is not None:
@@ -226,7 +226,7 @@ class Game:
         other = Game.__new__(Game)
         other.rules = self.rules
         other._scratch = self._scratch
-        other.states = self.states.copy()
+        other.states = copy_states(self.states)
         other.seed = self.seed
         other.finished = self.finished
         other.deck = list(self.deck)
