@@ -14,6 +14,7 @@ from agents.shedding import LOWEST, choose_discard
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.cards import CARD_KINDS, PLACE_VALUE, SET_VALUE
+from jolly_env.observation import as_record
 from jolly_env.rules import CLOSING_BONUS, PLAYERS
 from jolly_env.state import DRAW, SET
 
@@ -27,16 +28,19 @@ STOCK: Final = 400
 
 
 class GreedyAgent:
-    """Plays what lays the most points now. Sees its own cards, the table, the row and which cards are unseen."""
+    """Plays what lays the most points now.
+
+    It looks at its own cards, the table, the row, which cards are unseen, and how many cards the others hold.
+    """
 
     def __init__(self) -> None:
         """Compile the kernels unless the cache has them."""
         _warm_up()
 
     def act(self, observations: Any, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Return legal actions: int64[B]."""
+        """Return legal actions: int64[B]; -1 where there is none."""
         actions = np.empty(len(masks), dtype=np.int64)
-        greedy_actions(observations, masks, keys, new_scratch(), actions)
+        greedy_actions(as_record(observations), masks, keys, new_scratch(), actions)
         return actions
 
 
@@ -112,11 +116,11 @@ def choose_draw(obs: Any, mask: np.ndarray, hand: np.ndarray, work: np.ndarray, 
     if mask[act.DRAW_STOCK]:
         copy_hand(hand, work)
         best_action, best = act.DRAW_STOCK, worth(obs, work) + STOCK
-    size = np.int64(obs["row_size"])
+    size: Any = np.int64(obs["row_size"])
     for count in range(1, min(size, act.MAX_TAKE) + 1):
         if not mask[act.TAKE + count]:
             break
-        card = np.int64(obs["row_cards"][size - count])
+        card: Any = np.int64(obs["row_cards"][size - count])
         # A card that serves nothing is not worth a look, but for the last one, which is to be discarded.
         idle = best_action >= 0 and work[COUNT] > 3 and not may_help(card, hand, fits)
         add_card(hand, card)
@@ -141,10 +145,11 @@ def is_joker_attach(obs: Any, action: int) -> bool:
 @kernel
 def find_lays(obs: Any, mask: np.ndarray, found: np.ndarray) -> int:
     """List the legal lays, attaches of naturals and swaps, as many as there is room for; return their number."""
-    count, start, stop = 0, act.LAY_SET, act.MELD + act.MELD_FORMS * np.int64(obs["meld_count"])
+    melds: Any = np.int64(obs["meld_count"])
+    count, start, stop = 0, act.LAY_SET, act.MELD + act.MELD_FORMS * melds
     while start < stop:
         # Whole blocks are skipped by their sums, which the processor adds up many at a time.
-        block, end = 0, min(start + 32, stop)
+        block, end = 0, start + 32 if start + 32 < stop else stop
         for action in range(start, end):
             block += mask[action]
         if block:
@@ -184,7 +189,8 @@ def choose_joker(obs: Any, mask: np.ndarray, hand: np.ndarray) -> int:
         return -1
     best_action, best = -1, 0
     for meld in range(obs["meld_count"]):
-        base, low = np.int64(obs["meld_base"][meld]), np.int64(obs["meld_low"][meld])
+        base: Any = np.int64(obs["meld_base"][meld])
+        low: Any = np.int64(obs["meld_low"][meld])
         first = act.MELD + act.MELD_FORMS * meld
         if obs["meld_kind"][meld] == SET:
             if mask[first + act.ATTACH_SET_JOKER] and SET_VALUE[base] > best:

@@ -27,7 +27,7 @@ def read_hand(obs: Any, hand: np.ndarray) -> None:
     for suit in range(SUITS):
         ones, twos = 0, 0
         for rank in range(RANKS):
-            count = np.int64(obs["hand"][RANKS * suit + rank])
+            count: Any = np.int64(obs["hand"][RANKS * suit + rank])
             ones |= (count + 1 >> 1) << rank
             twos |= (count >> 1) << rank
         hand[ONES + suit] = ones
@@ -126,7 +126,8 @@ def play_from(obs: Any, action: int, hand: np.ndarray) -> int:
 @kernel
 def play_at_meld(obs: Any, meld: int, form: int, hand: np.ndarray) -> int:
     """Do for an action at a table meld what :func:`play_from` does."""
-    base, jokers = np.int64(obs["meld_base"][meld]), np.int64(obs["meld_jokers"][meld])
+    base: Any = np.int64(obs["meld_base"][meld])
+    jokers: Any = np.int64(obs["meld_jokers"][meld])
     if obs["meld_kind"][meld] == SET:
         if form == act.ATTACH_SET_JOKER:
             drop_joker(hand)
@@ -140,7 +141,7 @@ def play_at_meld(obs: Any, meld: int, form: int, hand: np.ndarray) -> int:
         else:
             drop_card(hand, suit, base)
         return SET_VALUE[base]
-    low = np.int64(obs["meld_low"][meld])
+    low: Any = np.int64(obs["meld_low"][meld])
     if form >= act.SWAP_RUN:
         for _ in range(form - act.SWAP_RUN):
             jokers &= jokers - 1

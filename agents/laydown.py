@@ -26,13 +26,13 @@ def read_fits(obs: Any, fits: np.ndarray) -> None:
     """Write by suit which ranks could be attached to the melds or swapped in, as bits."""
     fits[:SUITS] = 0
     for meld in range(obs["meld_count"]):
-        base = np.int64(obs["meld_base"][meld])
+        base: Any = np.int64(obs["meld_base"][meld])
         if obs["meld_kind"][meld] == SET:
             for suit in range(SUITS):
                 fits[suit] |= (1 if obs["meld_cards"][meld, suit] < 0 else 0) << base
             continue
-        low = np.int64(obs["meld_low"][meld])
-        places = np.int64(obs["meld_jokers"][meld]) | (1 << low | 2 << low + np.int64(obs["meld_size"][meld])) >> 1
+        low: Any = np.int64(obs["meld_low"][meld])
+        places: Any = np.int64(obs["meld_jokers"][meld]) | (1 << low | 2 << low + np.int64(obs["meld_size"][meld])) >> 1
         fits[base] |= (places & RANKS_MASK) | places >> RANKS & 1
 
 
@@ -162,9 +162,9 @@ def attach_naturals(obs: Any, hand: np.ndarray) -> int:
     for meld in range(obs["meld_count"]):
         if not opened and obs["meld_this_turn"][meld] == 0:
             continue
-        base = np.int64(obs["meld_base"][meld])
-        size = np.int64(obs["meld_size"][meld])
-        jokers = np.int64(obs["meld_jokers"][meld])
+        base: Any = np.int64(obs["meld_base"][meld])
+        size: Any = np.int64(obs["meld_size"][meld])
+        jokers: Any = np.int64(obs["meld_jokers"][meld])
         if obs["meld_kind"][meld] == SET:
             for suit in range(SUITS):
                 if obs["meld_cards"][meld, suit] >= 0 or hand[ONES + suit] >> base & 1 == 0:
@@ -178,7 +178,7 @@ def attach_naturals(obs: Any, hand: np.ndarray) -> int:
                     total += SET_VALUE[base]
                     break
             continue
-        low = np.int64(obs["meld_low"][meld])
+        low: Any = np.int64(obs["meld_low"][meld])
         if places_held(hand, base) == 0:
             continue
         high = low + size

@@ -94,7 +94,8 @@ def value_sets(obs: Any, hand: np.ndarray, keep: np.ndarray) -> None:
             if hand[ONES + suit] >> rank & 1:
                 size += 1
             else:
-                outs += np.int64(obs["unseen"][RANKS * suit + rank])
+                unseen: Any = np.int64(obs["unseen"][RANKS * suit + rank])
+                outs += unseen
         points = 3 * SET_VALUE[rank]
         value = COMPLETE * points if size > 2 else (OUT * outs + jokered) * points
         for suit in range(SUITS):
@@ -106,13 +107,14 @@ def value_sets(obs: Any, hand: np.ndarray, keep: np.ndarray) -> None:
 def value_fits(obs: Any, keep: np.ndarray) -> None:
     """Add to each card what it is worth because it fits a table meld, for an observer who has not opened yet."""
     for meld in range(obs["meld_count"]):
-        base, size = np.int64(obs["meld_base"][meld]), np.int64(obs["meld_size"][meld])
+        base: Any = np.int64(obs["meld_base"][meld])
+        size: Any = np.int64(obs["meld_size"][meld])
         if obs["meld_kind"][meld] == SET:
             for suit in range(SUITS):
                 if obs["meld_cards"][meld, suit] < 0:
                     keep[RANKS * suit + base] += FIT * SET_VALUE[base]
             continue
-        low = np.int64(obs["meld_low"][meld])
+        low: Any = np.int64(obs["meld_low"][meld])
         if low > 0:
             keep[RANKS * base + low - 1] += FIT * PLACE_VALUE[low - 1]
         if low + size < PLACES:
