@@ -172,6 +172,8 @@ class Batch:
         bad = _first_illegal(self.states, rows, actions)
         if bad >= 0:
             row = int(rows[bad])
+            if (rows[:bad] == row).any():
+                raise ValueError(f"rows: row {row} is named twice")
             raise IllegalAction(f"row {row}: {why_not(self.states[row], int(actions[bad]))}")
         engine.run(self.states, rows, engine.APPLY, actions, self._scratch)
         ended = _collect(
@@ -262,6 +264,10 @@ def _first_illegal(states: np.ndarray, rows: np.ndarray, actions: np.ndarray) ->
         action = actions[i]
         if action < 0 or action >= ACTIONS or not has_bit(states[rows[i]]["legal"], action):
             return i
+        if i > 0 and rows[i] <= rows[i - 1]:  # never so in rows that ascend
+            for j in range(i):
+                if rows[j] == rows[i]:
+                    return i
     return -1
 
 

@@ -63,8 +63,8 @@ def copy_public(obs: Any, state: State) -> None:
     players, me = np.int64(state["rules"][PLAYERS]), np.int64(obs["seat"])
     state["phase"] = obs["phase"]
     state["seat"] = (me + obs["to_move"]) % players
-    state["turn"] = obs["turn"] + 32768 * obs["turn_high"]
-    state["round"] = obs["round"] + 32768 * obs["round_high"]
+    state["turn"] = obs["turn"] + np.int64(32768) * obs["turn_high"]
+    state["round"] = obs["round"] + np.int64(32768) * obs["round_high"]
     state["opening_laid"] = obs["opening_laid"]
     state["recycled_size"] = obs["recycled_size"]
     state["recycles"] = 1 if obs["recycled_size"] > 0 else 0
@@ -73,7 +73,7 @@ def copy_public(obs: Any, state: State) -> None:
         seat = (me + i) % players if i < players else i
         state["scores"][seat] = 0
         state["totals"][seat] = obs["total"][i] + np.int64(32768) * obs["total_high"][i]
-        state["opened_turn"][seat] = obs["opened_turn"][i] + 32768 * obs["opened_turn_high"][i]
+        state["opened_turn"][seat] = obs["opened_turn"][i] + np.int64(32768) * obs["opened_turn_high"][i]
         state["laid"][seat] = obs["laid"][i]
         state["draws"][seat] = obs["draws"][i]
         for card in range(CARD_KINDS):

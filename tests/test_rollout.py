@@ -19,7 +19,9 @@ def make_buffer(steps: int, games: int, players: int, gamma: float = 1.0, decay:
     return SeatRolloutBuffer(steps, box, spaces.Discrete(839), "cpu", **options)
 
 
-def play(buffer: SeatRolloutBuffer, seat: int, value: float, rewards: list[float] | None = None, done: bool = False) -> None:
+def play(
+    buffer: SeatRolloutBuffer, seat: int, value: float, rewards: list[float] | None = None, done: bool = False
+) -> None:
     """Note one decision of the only game, and what every seat earned by it."""
     empty = np.zeros((1, 839), dtype=np.int8)
     number = np.array([buffer.count])

@@ -110,7 +110,9 @@ def test_resume_equals_an_undisturbed_run_bit_for_bit(tmp_path: Path) -> None:
     resumed = run_to_end(go_on(tmp_path / "stopped", None))
     resumed.save()
     assert resumed.updates == whole.updates == 7
-    one, two = (safetensors.numpy.load_file(tmp_path / n / "last" / "trainer.safetensors") for n in ("whole", "stopped"))
+    one, two = (
+        safetensors.numpy.load_file(tmp_path / n / "last" / "trainer.safetensors") for n in ("whole", "stopped")
+    )
     assert one.keys() == two.keys()
     assert any(name.startswith("optimizer.") for name in one)
     for name, array in one.items():

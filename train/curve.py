@@ -75,7 +75,9 @@ def draw(path: Path, to: Path | None = None) -> None:
         low, middle, high = (
             [float(row[f"{name}/{part}"]) for row in measured] for part in ("points_low", "points", "points_high")
         )
-        shares.plot(x, [100 * float(row[f"{name}/win_share"]) for row in measured], f"C{number}.-", label=f"against {name}")
+        shares.plot(
+            x, [100 * float(row[f"{name}/win_share"]) for row in measured], f"C{number}.-", label=f"against {name}"
+        )
         points.plot(x, middle, f"C{number}.-")
         points.fill_between(x, low, high, color=f"C{number}", alpha=0.2, linewidth=0)
     shares.axhline(50, color="grey", linewidth=0.8)

@@ -30,7 +30,10 @@ def follow(trainer: Trainer, interrupts: Interrupts) -> bool:
                 if trainer.latest
             )
             progress.update(
-                task, completed=trainer.decisions, speed=figures["decisions_per_second"], figures=told or "not measured yet"
+                task,
+                completed=trainer.decisions,
+                speed=figures["decisions_per_second"],
+                figures=told or "not measured yet",
             )
             if not console.is_terminal and trainer.updates % trainer.config.evaluate_every == 0:
                 console.print(f"{trainer.decisions:,} decisions, {trainer.seconds:,.0f} s: {told}")

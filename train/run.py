@@ -40,9 +40,7 @@ class Trainer:
         self.config, self.folder = config, folder
         torch.set_num_threads(config.threads)
         self.anchors: dict[str, Agent] = {name: agents.make(name) for name in config.anchors}
-        self.env = SelfPlayVecEnv(
-            config.games, config.table(), seed=config.seed, opponent_share=config.opponent_share
-        )
+        self.env = SelfPlayVecEnv(config.games, config.table(), seed=config.seed, opponent_share=config.opponent_share)
         self.learner = make_learner(config, self.env)
         self.curve = Curve(folder, config.anchors)
         self.callback = CallbackList([])
@@ -119,7 +117,9 @@ class Trainer:
         policy = PolicyAgent(self.learner.policy.actor)
         figures: dict[str, float] = {}
         for name, anchor in self.anchors.items():
-            games = play({"policy": policy, name: anchor}, self.config.evaluate_deals, DEV_SEED, rules=self.env.batch.rules)
+            games = play(
+                {"policy": policy, name: anchor}, self.config.evaluate_deals, DEV_SEED, rules=self.env.batch.rules
+            )
             result = summarise(games, ["policy", f"{name} "], resamples=200)["agents"]["policy"]
             figures[f"{name}/points"] = result["points"]
             figures[f"{name}/points_low"], figures[f"{name}/points_high"] = result["points_ci"]

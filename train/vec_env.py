@@ -153,5 +153,3 @@ class SelfPlayVecEnv(VecEnv):
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Tell that no game is wrapped."""
         return [False] * len(self._get_indices(indices))
-
-
