@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, cast
 
 from jolly_env.agent import Agent, RandomAgent
 
@@ -70,13 +70,18 @@ def _there(path: Path) -> bool:
 
 
 def _near_path(path: Path) -> str:
-    """Return a hint at what exists near a path that doesn't."""
-    folder = path
-    while not folder.is_dir():
-        folder = folder.parent
-    missing = path.relative_to(folder).parts[0] if path != folder else ""
-    others = sorted({item.name for item in folder.iterdir()} | {item.stem for item in folder.iterdir()})
-    near = difflib.get_close_matches(missing, others, n=3, cutoff=0.5)
+    """Return a hint at what exists near a path that doesn't; nothing where that can't be told."""
+    try:
+        folder = path
+        while not folder.is_dir():
+            folder = folder.parent
+        held = sorted({name for item in folder.iterdir() for name in (item.name, item.stem)})
+    except (OSError, ValueError):
+        return ""
+    if folder == path:
+        return ""
+    missing = path.relative_to(folder).parts[0]
+    near = difflib.get_close_matches(missing, held, n=3, cutoff=0.5)
     return f": '{folder}' holds no '{missing}'" + (f"; did you mean {' or '.join(near)}?" if near else "")
 
 
@@ -100,7 +105,7 @@ def _from_file(name: str, file: Path, class_name: str) -> Agent:
         ) from error
     if not callable(getattr(agent, "act", None)):
         raise ValueError(f"agent {name!r}: class {class_name} in '{file}' has no method act(observations, masks, keys)")
-    return agent  # type: ignore[no-any-return]
+    return cast(Agent, agent)
 
 
 def _load_module(name: str, file: Path) -> ModuleType:

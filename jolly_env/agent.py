@@ -9,6 +9,8 @@ import numpy as np
 from jolly_env._jit import entry, kernel
 from jolly_env.actions import ACTIONS
 
+BLOCK = 64
+
 
 class Agent(Protocol):
     """Whatever chooses actions. It sees observations and masks and nothing else."""
@@ -42,22 +44,21 @@ def random_actions(masks: np.ndarray, keys: np.ndarray, out: np.ndarray) -> None
 @kernel
 def random_action(mask: np.ndarray, key: np.uint64) -> int:
     """Choose a legal action by the upper 32 bits of a key; -1 if there is none."""
-    count = 0
+    count = np.int32(0)
     for action in range(ACTIONS):
-        count += mask[action]
+        count += np.int32(mask[action])
     pick = np.int64((key >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))
     # Whole blocks are skipped by their sums, which the processor adds up many at a time.
     start = 0
-    while start < ACTIONS:
-        block = 0
-        stop = min(start + 64, ACTIONS)
-        for action in range(start, stop):
-            block += mask[action]
+    while start + BLOCK < ACTIONS:
+        block = np.int32(0)
+        for i in range(BLOCK):
+            block += np.int32(mask[start + i])
         if pick < block:
             break
         pick -= block
-        start = stop
-    for action in range(start, min(start + 64, ACTIONS)):
+        start += BLOCK
+    for action in range(start, min(start + BLOCK, ACTIONS)):
         pick -= mask[action]
         if pick < 0:
             return action

@@ -15,13 +15,13 @@ from jolly_env.actions import ACTIONS, IllegalAction
 from jolly_env.bits import has_bit
 from jolly_env.explain import why_not
 from jolly_env.features import FEATURES, write_features
-from jolly_env.legal import write_mask
+from jolly_env.legal import random_legal, write_mask
 from jolly_env.moves import State
 from jolly_env.observation import OBSERVATION, observe
 from jolly_env.opening import new_scratch
 from jolly_env.rules import PLAYERS, Rules
 from jolly_env.seeding import seed_streams
-from jolly_env.state import GAME_OVER, ROUND_OVER, STATE
+from jolly_env.state import GAME_OVER, ROUND_OVER, STATE, move_states
 from jolly_env.warmup import warm_up_features, warm_up_kernels
 
 VIEWS: Final = ("record", "features", "none")
@@ -195,10 +195,19 @@ class Batch:
         self._write(rows)
         return self._step()
 
+    def random_actions(self) -> np.ndarray:
+        """Return a random legal action for each game, -1 where it is over: int64[N].
+
+        The same that :class:`jolly_env.agent.RandomAgent` chooses, three times as fast.
+        """
+        actions = np.empty(len(self), dtype=np.int64)
+        _random_rows(self.states, self.keys, actions)
+        return actions
+
     def copy_rows(self, source: np.ndarray, target: np.ndarray) -> None:
         """Make the rows ``target`` clones of the rows ``source``."""
         source, target = self._rows(source), self._rows(target)
-        self.states[target] = self.states[source]
+        move_states(self.states, source, target)
         self._write(target)
 
     def observe(self, rows: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -260,6 +269,13 @@ def _first_illegal(states: np.ndarray, rows: np.ndarray, actions: np.ndarray) ->
                 if rows[j] == rows[i]:
                     return i
     return -1
+
+
+@entry
+def _random_rows(states: np.ndarray, keys: np.ndarray, out: np.ndarray) -> None:
+    """Choose a random legal action of each state by its key."""
+    for i in range(states.shape[0]):
+        out[i] = random_legal(states[i], keys[i])
 
 
 @kernel

@@ -1,11 +1,11 @@
-"""Bit operations on 64-bit words, for kernels."""
+"""Bit operations on 64-bit words, and copies of whole arrays, for kernels."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba.core import config, types
+from numba.core import cgutils, config, types
 from numba.extending import intrinsic
 
 from jolly_env._jit import kernel
@@ -19,6 +19,10 @@ if config.DISABLE_JIT:
     def bit_count(word: Any) -> int:
         """Return the number of bits that are set."""
         return (int(word) & 0xFFFFFFFFFFFFFFFF).bit_count()
+
+    def copy_array(target: Any, source: Any) -> None:
+        """Copy an array into another of the same type and size."""
+        target[:] = source
 
 else:
 
@@ -40,6 +44,18 @@ else:
             return context.cast(builder, builder.ctpop(args[0]), word, types.int64)
 
         return types.int64(word), generate
+
+    @intrinsic
+    def copy_array(typing_context: Any, target: Any, source: Any) -> Any:
+        """Copy an array into another of the same type and size: one memcpy, which numba's own assignment is not."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            to, origin = (context.make_array(t)(context, builder, a) for t, a in zip(signature.args, args, strict=True))
+            size = builder.mul(to.nitems, to.itemsize)
+            cgutils.raw_memcpy(builder, to.data, origin.data, size, 1)
+            return context.get_dummy_value()
+
+        return types.void(target, source), generate
 
 
 @kernel

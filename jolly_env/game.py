@@ -24,7 +24,7 @@ from jolly_env.observation import OBSERVATION, observe
 from jolly_env.opening import new_scratch
 from jolly_env.rules import Rules
 from jolly_env.seeding import seed_streams
-from jolly_env.state import STATE, Ending, Phase
+from jolly_env.state import STATE, Ending, Phase, copy_states
 from jolly_env.warmup import warm_up_kernels
 
 MAGIC = b"jolly game 1\n"
@@ -100,7 +100,7 @@ class Game:
     @property
     def over(self) -> bool:
         """Whether the game is over."""
-        return self.phase is Phase.GAME_OVER
+        return bool(self.states["phase"][0] == Phase.GAME_OVER)
 
     @property
     def truncated(self) -> bool:
@@ -154,7 +154,7 @@ class Game:
     def observe(self, seat: int, out: np.ndarray | None = None) -> np.ndarray:
         """Return what ``seat`` may know: OBSERVATION[1], a new array or ``out`` filled."""
         out = np.zeros(1, dtype=OBSERVATION) if out is None else out
-        _observe(self.states, self._seat(seat), out)
+        observe_seat(self.states, self._seat(seat), out)
         return out
 
     def format(self, action: Action) -> str:
@@ -170,7 +170,7 @@ class Game:
         if not self.is_legal(number):
             raise IllegalAction(why_not(self.state, number))
         recycles = int(self.states["recycles"][0])
-        before = self.states.copy() if recycles < len(self._given) else None
+        before = copy_states(self.states) if recycles < len(self._given) else None
         self._run(engine.APPLY, number)
         if int(self.states["recycles"][0]) > recycles:
             if before is not None:
@@ -226,7 +226,7 @@ class Game:
         other = Game.__new__(Game)
         other.rules = self.rules
         other._scratch = self._scratch
-        other.states = self.states.copy()
+        other.states = copy_states(self.states)
         other.seed = self.seed
         other.finished = self.finished
         other.deck = list(self.deck)
@@ -406,8 +406,8 @@ def _mask(states: np.ndarray, out: np.ndarray) -> None:
 
 
 @entry
-def _observe(states: np.ndarray, seat: int, out: np.ndarray) -> None:
-    """Write what a seat may know."""
+def observe_seat(states: np.ndarray, seat: int, out: np.ndarray) -> None:
+    """Write what a seat may know of one game: STATE[1] -> OBSERVATION[1]."""
     observe(states[0], seat, out[0])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from jolly_env import actions as act
 from jolly_env._jit import kernel
-from jolly_env.bits import lowest_bit, set_bit
+from jolly_env.bits import bit_count, lowest_bit, set_bit
 from jolly_env.cards import JOKER, PLACES, RANKS, SUITS
 from jolly_env.moves import State, pairs_of, places_of, triples_of
 from jolly_env.opening import legal_opening
@@ -168,3 +168,21 @@ def write_mask(state: State, mask: np.ndarray) -> None:
         while bits:
             mask[64 * word + lowest_bit(bits)] = 1
             bits &= bits - np.uint64(1)
+
+
+@kernel
+def random_legal(state: State, key: np.uint64) -> int:
+    """Return the legal action that ``random_action`` of the mask chooses by the key, from the bits; -1 if none is."""
+    count = np.int64(0)
+    for word in range(LEGAL_WORDS):
+        count += bit_count(state["legal"][word])
+    pick = np.int64((key >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))
+    for word in range(LEGAL_WORDS):
+        bits = state["legal"][word]
+        inside = bit_count(bits)
+        if pick < inside:
+            for _ in range(pick):
+                bits &= bits - np.uint64(1)
+            return 64 * word + lowest_bit(bits)
+        pick -= inside
+    return -1

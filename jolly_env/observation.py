@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from jolly_env._jit import kernel
+from jolly_env.bits import copy_array
 from jolly_env.cards import CARD_KINDS, JOKER, PLACES
 from jolly_env.moves import State
 from jolly_env.rules import MAX_PLAYERS, PLAYERS, RULE_FIELDS, Rules
@@ -158,14 +159,17 @@ def observe_moment(state: State, seat: int, out: Any) -> None:
     out["row_size"] = state["row_size"]
     out["meld_count"] = state["meld_count"]
     out["recycled_size"] = state["recycled_size"]
+    copy_array(out["recycled"], state["recycled"][seat])
+    hidden, known = state["hidden"], state["known"]
+    hand, unseen = state["hands"][seat], out["unseen"]
     for card in range(CARD_KINDS):
-        hand = np.int16(state["hands"][seat, card])
-        out["hand"][card] = hand
-        known = np.int16(0)
-        for other in range(MAX_PLAYERS):
-            known += state["known"][other, card]
-        out["unseen"][card] = state["hidden"][card] - hand - (known - state["known"][seat, card])
-        out["recycled"][card] = state["recycled"][seat, card]
+        out["hand"][card] = hand[card]
+        unseen[card] = np.int16(hidden[card] - hand[card])
+    for other in range(players):
+        if other != seat:
+            held = known[other]
+            for card in range(CARD_KINDS):
+                unseen[card] -= held[card]
     for i in range(len(RULE_FIELDS)):
         out["rules"][i] = low_part(np.int64(state["rules"][i]))
         out["rules_high"][i] = high_part(np.int64(state["rules"][i]))
@@ -190,49 +194,47 @@ def observe_players(state: State, seat: int, out: Any) -> None:
         out["total"][i] = low_part(total)
         out["total_high"][i] = high_part(total)
         out["draws"][i] = state["draws"][other]
-        for card in range(CARD_KINDS):
-            out["known"][i, card] = state["known"][other, card]
-            out["discarded"][i, card] = state["discarded"][other, card]
+        copy_array(out["known"][i], state["known"][other])
+        copy_array(out["discarded"][i], state["discarded"][other])
 
 
 @kernel
-def relative(seat: int, observer: int, players: int) -> int:
-    """Return a seat as counted from the observer's left; -1 stays."""
-    turned = seat - observer
-    return -1 if seat < 0 else (turned + players if turned < 0 else turned)
+def turn_seats(seats: np.ndarray, count: int, observer: int, players: int) -> None:
+    """Count the first ``count`` seats from the observer's left, in place; -1 stays."""
+    back, around = np.int16(observer), np.int16(players)
+    for i in range(count):
+        seat = seats[i]
+        turned = np.int16(seat - back)
+        turned = np.int16(turned + (around if turned < 0 else np.int16(0)))
+        seats[i] = np.int16(-1) if seat < 0 else turned
 
 
 @kernel
 def observe_table(state: State, seat: int, out: Any) -> None:
     """Write the melds."""
     players = np.int64(state["rules"][PLAYERS])
-    turn = np.int64(state["turn"])
-    melds = np.int64(state["meld_count"])
+    copy_array(out["meld_kind"], state["meld_kind"])
+    copy_array(out["meld_base"], state["meld_base"])
+    copy_array(out["meld_low"], state["meld_low"])
+    copy_array(out["meld_size"], state["meld_size"])
+    copy_array(out["meld_jokers"], state["meld_jokers"])
+    copy_array(out["meld_cards"], state["meld_cards"])
+    copy_array(out["meld_seats"], state["meld_seats"])
+    this_turn, turns, turn = out["meld_this_turn"], state["meld_turn"], state["turn"]
     for meld in range(MAX_MELDS):
-        out["meld_kind"][meld] = state["meld_kind"][meld]
-        out["meld_base"][meld] = state["meld_base"][meld]
-        out["meld_low"][meld] = state["meld_low"][meld]
-        out["meld_size"][meld] = state["meld_size"][meld]
-        out["meld_jokers"][meld] = state["meld_jokers"][meld]
-        out["meld_this_turn"][meld] = 1 if state["meld_turn"][meld] == turn else 0
-    for meld in range(melds):
-        for slot in range(PLACES):
-            out["meld_cards"][meld, slot] = state["meld_cards"][meld, slot]
-            out["meld_seats"][meld, slot] = relative(np.int64(state["meld_seats"][meld, slot]), seat, players)
-    for meld in range(melds, MAX_MELDS):
-        for slot in range(PLACES):
-            out["meld_cards"][meld, slot] = -1
-            out["meld_seats"][meld, slot] = -1
+        this_turn[meld] = 1 if turns[meld] == turn else 0
+    for meld in range(state["meld_count"]):
+        turn_seats(out["meld_seats"][meld], np.int64(PLACES), seat, players)
 
 
 @kernel
 def observe_row_and_past(state: State, seat: int, out: Any) -> None:
     """Write the row and the last public actions."""
     players = np.int64(state["rules"][PLAYERS])
-    for i in range(MAX_CARDS):
-        out["row_cards"][i] = state["row_cards"][i]
-        out["row_seats"][i] = relative(np.int64(state["row_seats"][i]), seat, players)
-    start = np.int64(state["history_end"]) - HISTORY
-    for i in range(HISTORY):
-        out["history_actions"][i] = state["history_actions"][start + i]
-        out["history_seats"][i] = relative(np.int64(state["history_seats"][start + i]), seat, players)
+    copy_array(out["row_cards"], state["row_cards"])
+    copy_array(out["row_seats"], state["row_seats"])
+    turn_seats(out["row_seats"], np.int64(state["row_size"]), seat, players)
+    end = np.int64(state["history_end"])
+    copy_array(out["history_actions"], state["history_actions"][end - HISTORY : end])
+    copy_array(out["history_seats"], state["history_seats"][end - HISTORY : end])
+    turn_seats(out["history_seats"], np.int64(HISTORY), seat, players)

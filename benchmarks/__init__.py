@@ -1,0 +1,1 @@
+"""How fast: the engine beside other libraries, the learner beside a free environment. Nothing imports this."""

@@ -1,0 +1,167 @@
+"""``python -m benchmarks.readme``: write the figures of README.md from the results of the benchmarks.
+
+A block ``<!-- figures:engine -->`` … ``<!-- /figures -->`` is filled from ``benchmarks/results/engine.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.machine import parse_options, significant
+from eval.cli import main_guard
+from eval.files import write_text
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+RESULTS = ROOT / "benchmarks" / "results"
+BLOCK = re.compile(r"(<!-- figures:(\w+) -->\n).*?(<!-- /figures -->)", re.DOTALL)
+
+RATIOS = {
+    "batch / open_spiel": "`Batch`, random play, over OpenSpiel's `gin_rummy`",
+    "batch_greedy / open_spiel": "`Batch`, greedy's play and its choosing included, over the same",
+    "raw_env / open_spiel": "`jolly_v0.raw_env` over the same",
+    "env / open_spiel": "`jolly_v0.env()` over the same",
+    "batch / rlcard": "`Batch`, random play, over RLCard's gin rummy",
+    "batch / copy": "`Batch`, random play, over a plain copy of the bytes that it writes",
+}
+STEPS = {
+    "batch": "`Batch`: records and masks, random play",
+    "batch_features": "`Batch`: features and masks, random play",
+    "batch_none": "`Batch`: masks only, random play",
+    "batch_greedy": "`Batch`: records and masks, greedy's play",
+    "raw_env": "`jolly_v0.raw_env`",
+    "env": "`jolly_v0.env()`",
+    "open_spiel": "OpenSpiel `gin_rummy` from Python",
+    "rlcard": "RLCard gin rummy",
+    "copy": "the limit: a plain copy of a step's bytes",
+}
+HANDS = {"all": "all, met in random play", "cannot_open": "of these, cannot open", "can_open": "of these, can open"}
+
+
+def engine_block(result: dict[str, Any]) -> list[str]:
+    """Return the lines of the engine's figures, ratios first."""
+    lines = ["| steps a second, compared | times | quartiles |", "|---|--:|--:|"]
+    for key, label in RATIOS.items():
+        lines.append(f"| {label} | {_three(result['ratios'][key])} |")
+    lines += ["", "| one core | steps a second | ns a step |", "|---|--:|--:|"]
+    for key, label in STEPS.items():
+        row = result["steps"][key]
+        if row["steps_per_second"] is None:
+            lines.append(f"| {label} | not measured | |")
+        else:
+            rate, ns = row["steps_per_second"]["median"], row["ns_per_step"]["median"]
+            lines.append(f"| {label} | {_grouped(rate)} | {_grouped(ns)} |")
+    lines += ["", "| legal actions after the draw, not opened (R8) | median | 99th percentile |", "|---|--:|--:|"]
+    for key, row in result["opening"].items():
+        lines.append(f"| {HANDS.get(key, key)} | {_duration(row['median_ns'])} | {_duration(row['p99_ns'])} |")
+    start = result["start"]
+    compiling = start["compile_seconds"]
+    lines += ["", f"`import jolly_env` takes {start['import_seconds']['median']:.2g} s"]
+    lines[-1] += "." if compiling is None else f"; the kernels compile once, in {compiling:.0f} s."
+    return lines
+
+
+def train_block(result: dict[str, Any]) -> list[str]:
+    """Return the lines of the learner's figures, ratios first."""
+    lines = ["| decisions trained a second, compared | times | quartiles |", "|---|--:|--:|"]
+    ratios = result.get("ratios") or {"the same learner on a free environment": result["ratio"]}
+    for label, value in ratios.items():
+        lines.append(f"| {label} | {_three(value)} |")
+    rates = result.get("decisions_per_second")
+    if isinstance(rates, dict):
+        lines += ["", "| learner | decisions a second |", "|---|--:|"]
+        for label, value in rates.items():
+            lines.append(f"| {label} | {_grouped(value['median'] if isinstance(value, dict) else value)} |")
+    return lines
+
+
+BLOCKS: dict[str, Callable[[dict[str, Any]], list[str]]] = {"engine": engine_block, "train": train_block}
+
+
+def _three(value: Any) -> str:
+    """Return a ratio and its quartiles as two cells."""
+    if value is None:
+        return "not measured |"
+    if isinstance(value, dict):
+        return f"**{significant(value['median'], 2):g}** | {value['low']:.2g} to {value['high']:.2g}"
+    return f"**{significant(value, 2):g}** |"
+
+
+def _grouped(value: float) -> str:
+    """Return a number to three digits, its thousands apart."""
+    return f"{significant(value, 3):,.0f}"
+
+
+def _duration(ns: float | None) -> str:
+    """Return a time in the unit that suits it."""
+    if ns is None:
+        return ""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if ns >= size:
+            return f"{significant(ns / size, 2):g} {unit}"
+    return f"{significant(ns, 2):g} ns"
+
+
+def render(text: str, results: Path = RESULTS) -> str:
+    """Return a README's text with its blocks filled from the results; ``ValueError`` names a result that is damaged."""
+
+    def fill(match: re.Match[str]) -> str:
+        name, path = match[2], results / f"{match[2]}.json"
+        command = f"python -m benchmarks.{name} --json benchmarks/results/{name}.json"
+        if name not in BLOCKS:
+            raise ValueError(f"README.md: figures:{name}: expected one of {', '.join(BLOCKS)}")
+        if not path.exists():
+            return f"{match[1]}Not measured yet; `{command}` does.\n{match[3]}"
+        try:
+            result = json.loads(path.read_text(encoding="utf-8"))
+            lines = [*BLOCKS[name](result), "", _origin(result, command)]
+        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+            raise ValueError(f"{path}: not a result of this benchmark: {error!r}") from None
+        return match[1] + "\n".join(lines) + "\n" + match[3]
+
+    return BLOCK.sub(fill, text)
+
+
+def _origin(result: dict[str, Any], command: str) -> str:
+    """Return the line that says how the figures came about."""
+    machine = result["machine"]
+    day, commit = str(result["started"])[:10], str(result["commit"] or "unknown")[:10]
+    return (
+        f"`{command}` measures this again. Measured on {day} at commit {commit}: {machine['cpu']}, {machine['system']}."
+    )
+
+
+@dataclass
+class Options:
+    """The options of the command."""
+
+    check: bool = False
+    """Write nothing; exit with 1 if the README's figures are not those of the results."""
+
+
+@main_guard
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    description = (
+        "Write the figures of README.md from benchmarks/results/.\n\nExample: python -m benchmarks.readme --check"
+    )
+    options = parse_options(Options, "python -m benchmarks.readme", description, given)
+    text = README.read_text(encoding="utf-8")
+    new = render(text)
+    if options.check:
+        if new != text:
+            print("README.md: its figures are not those of benchmarks/results; python -m benchmarks.readme writes them")
+        return int(new != text)
+    write_text(README, new)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
