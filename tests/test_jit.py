@@ -42,7 +42,9 @@ from jolly_env.determinize import determinize
 from jolly_env.features import action_features, features
 
 warnings.simplefilter("ignore")  # without the JIT, NumPy says that 64-bit words wrap around
-batch = Batch(2, Rules(hand_size=8, opening_points=10, recycle_keep=0, max_turns=18, pack=[1] * 22 + [0] * 30), seed=3)
+pack = [1] * 18 + [0] * 34
+rules = Rules(hand_size=8, opening_points=10, recycle_keep=0, max_turns=18, jokers=2, pack=pack)
+batch = Batch(2, rules, seed=3)
 digest = hashlib.sha256()
 recycled = 0
 for _ in range(90):
