@@ -17,6 +17,9 @@ from jolly_env.moves import State
 from jolly_env.rules import MAX_PLAYERS, PLAYERS, RULE_FIELDS, Rules
 from jolly_env.state import HISTORY, MAX_CARDS, MAX_MELDS
 
+MOST_TOTAL = (1 << 30) - 1
+"""Totals beyond this are shown as this: the most that two fields of int16 hold."""
+
 OBSERVATION = np.dtype(
     [
         # the moment
@@ -44,7 +47,7 @@ OBSERVATION = np.dtype(
         ("opened_turn", "<i2", (MAX_PLAYERS,)),  # in which turn, or -1
         ("opened_turn_high", "<i2", (MAX_PLAYERS,)),
         ("laid", "<i2", (MAX_PLAYERS,)),  # points on the table (R14)
-        ("total", "<i2", (MAX_PLAYERS,)),  # points of the game so far, clipped to +-2**30
+        ("total", "<i2", (MAX_PLAYERS,)),  # points of the game so far, clipped to +-MOST_TOTAL
         ("total_high", "<i2", (MAX_PLAYERS,)),
         ("draws", "<i2", (MAX_PLAYERS,)),  # draws from the stock since it was made
         ("known", "<i2", (MAX_PLAYERS, CARD_KINDS)),  # cards publicly known to be held
@@ -104,8 +107,7 @@ def as_record(flat: np.ndarray) -> Any:
 
 def as_flat(records: Any) -> np.ndarray:
     """Return the flat view of a record or an array of records: OBSERVATION[...] -> int16[..., S]."""
-    array = np.asarray(records)
-    return array.view(np.int16).reshape(*array.shape, OBSERVATION_SIZE)
+    return np.asarray(records)[..., np.newaxis].view(np.int16)
 
 
 def wide(record: Any, name: str) -> Any:
@@ -183,7 +185,7 @@ def observe_players(state: State, seat: int, out: Any) -> None:
         # An absent player's fields are those of an absent seat: empty.
         other = (seat + i) % players if i < players else i
         opened = np.int64(state["opened_turn"][other])
-        total = min(max(np.int64(state["totals"][other]), -(1 << 30)), 1 << 30)
+        total = min(max(np.int64(state["totals"][other]), -MOST_TOTAL), MOST_TOTAL)
         out["hand_size"][i] = state["hand_size"][other]
         out["opened"][i] = 1 if opened >= 0 else 0
         out["opened_turn"][i] = low_part(opened)

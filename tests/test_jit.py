@@ -1,0 +1,133 @@
+"""The one decorator for kernels: bounds are checked when asked for, caches are keyed, and all runs without the JIT."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+KERNELS = """
+import numpy as np
+
+from jolly_env._jit import cache_dir, entry
+from {constants} import STEP
+
+
+@entry
+def pick(values, index):
+    return values[index + STEP]
+"""
+
+OUT_OF_RANGE = """
+import numpy as np
+from small.kernels import pick
+print(pick(np.zeros(3), 1))
+try:
+    pick(np.zeros(3), 7)
+except IndexError as error:
+    print("IndexError", error)
+"""
+
+SHORT_ROUND = """
+import hashlib, warnings
+import numpy as np
+from jolly_env import Rules
+from jolly_env.agent import RandomAgent
+from jolly_env.batch import Batch
+from jolly_env.determinize import determinize
+from jolly_env.features import action_features, features
+
+warnings.simplefilter("ignore")  # without the JIT, NumPy says that 64-bit words wrap around
+pack = [1] * 18 + [0] * 34
+rules = Rules(hand_size=8, opening_points=10, recycle_keep=0, max_turns=18, jokers=2, pack=pack)
+batch = Batch(2, rules, seed=3)
+digest = hashlib.sha256()
+recycled = 0
+for _ in range(90):
+    batch.step(RandomAgent().act(batch.observations, batch.masks, batch.keys))
+    recycled += int((batch.states["recycles"] > 0).any())
+    digest.update(batch.states.tobytes() + batch.observations.tobytes() + batch.masks.tobytes())
+digest.update(features(batch.observations).tobytes() + action_features(batch.observations, batch.masks)[1].tobytes())
+digest.update(determinize(batch.observations[0], 5).tobytes())
+print(digest.hexdigest(), recycled)
+"""
+
+
+def python(code: str, path: Path, **environment: str) -> str:
+    """Run code in a fresh interpreter and return what it prints."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(path), str(ROOT)]), **environment}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def small_package(folder: Path) -> Path:
+    """Write a package of one kernel and one constant; return the folder that it lies in."""
+    package = folder / "small"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "cards.py").write_text("STEP = 1\n")
+    (package / "kernels.py").write_text(KERNELS.format(constants="small.cards"))
+    return folder
+
+
+def test_a_read_out_of_range_raises_where_bounds_are_checked(tmp_path: Path) -> None:
+    """In either order, so that a warm cache of the other kind is there."""
+    path = small_package(tmp_path)
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    for _ in range(2):
+        assert "IndexError" in python(OUT_OF_RANGE, path, NUMBA_BOUNDSCHECK="1", **cache)
+        unchecked = "from small.kernels import pick\nimport numpy as np\nprint(pick(np.zeros(3), 1))"
+        assert python(unchecked, path, NUMBA_BOUNDSCHECK="0", **cache).strip() == "0.0"
+    assert len([p for p in (tmp_path / "cache" / "jolly_env").iterdir() if p.is_dir()]) == 2
+
+
+def test_these_tests_check_bounds_if_the_flag_is_set() -> None:
+    from numba.core import config
+
+    from jolly_env._jit import cache_dir
+
+    name = cache_dir(ROOT / "jolly_env").name
+    assert name.endswith("-checked") == bool(config.BOUNDSCHECK)
+    assert bool(config.BOUNDSCHECK) == (os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0"))
+
+
+def test_an_edited_constant_is_compiled_in(tmp_path: Path) -> None:
+    """Left alone, numba would load the old code: the constant stands in another module."""
+    path = small_package(tmp_path)
+    code = "from small.kernels import pick\nimport numpy as np\nprint(pick(np.arange(5), 1))"
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert python(code, path, **cache).strip() == "2"
+    (path / "small" / "cards.py").write_text("STEP = 3\n")
+    shutil.rmtree(path / "small" / "__pycache__", ignore_errors=True)
+    assert python(code, path, **cache).strip() == "4"
+
+
+def test_a_users_own_cache_is_left_where_it_was() -> None:
+    from numba.core import config
+
+    import jolly_env.engine  # noqa: F401
+
+    assert "jolly_env" not in config.CACHE_DIR
+
+
+def test_a_cache_that_cannot_be_written_falls_back(tmp_path: Path) -> None:
+    """A file stands where the cache folder should be."""
+    path = small_package(tmp_path)
+    (tmp_path / "cache").write_text("in the way")
+    spare = tmp_path / "tmp"
+    spare.mkdir()
+    code = "from small.kernels import pick, cache_dir\nimport numpy as np\nfrom pathlib import Path\nimport small\n"
+    code += "print(pick(np.zeros(3), 1), cache_dir(Path(small.__file__).parent))"
+    printed = python(code, path, XDG_CACHE_HOME=str(tmp_path / "cache"), TMPDIR=str(spare))
+    assert printed.startswith("0.0") and str(spare) in printed
+
+
+def test_a_round_without_the_jit_is_the_same_round() -> None:
+    compiled = python(SHORT_ROUND, ROOT)
+    assert python(SHORT_ROUND, ROOT, NUMBA_DISABLE_JIT="1") == compiled
+    assert int(compiled.split()[1]) > 0, "a recycling lies in it"
