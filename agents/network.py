@@ -1,4 +1,8 @@
-"""The network that chooses actions: features in, one number an action out."""
+"""The networks: features in; one number an action, or one estimate, out.
+
+All suits are alike in Jolly, so what is known of each suit's cards goes through the same weights, together with what is
+known of all suits on average and of the moment. Runs and discards are scored from their own suit, all else from all.
+"""
 
 from __future__ import annotations
 
@@ -7,47 +11,96 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from jolly_env.actions import ACTIONS
-from jolly_env.features import FEATURES
+from jolly_env import actions as act
+from jolly_env.cards import CARD_KINDS, JOKER, RANKS, SUITS
+from jolly_env.features import FEATURE_FIELDS, FEATURE_SLICES, FEATURES
 
 
-def layers(inputs: int, widths: Sequence[int]) -> tuple[nn.Sequential, int]:
-    """Return fully connected layers with ReLU between and after them, and the width of the last."""
-    modules: list[nn.Module] = []
-    for width in widths:
-        modules += [nn.Linear(inputs, width), nn.ReLU()]
-        inputs = width
-    return nn.Sequential(*modules), inputs
+def _columns() -> tuple[list[list[int]], list[int]]:
+    """Return the features of each suit's cards, in the same order for each, and all other features."""
+    by_card = [FEATURE_SLICES[name].start for name, length in FEATURE_FIELDS if length in (JOKER, CARD_KINDS)]
+    suits = [[start + RANKS * suit + rank for start in by_card for rank in range(RANKS)] for suit in range(SUITS)]
+    held = {column for columns in suits for column in columns}
+    return suits, [column for column in range(FEATURES) if column not in held]
+
+
+RUNS = act.RUN_STARTS * act.RUN_FORMS
+"""Base runs of a suit."""
+BEFORE_RUNS = act.LAY_RUN
+AT_MELDS = act.DISCARD - act.MELD
+
+
+class Body(nn.Module):
+    """What all networks begin with: float32[B, FEATURES] -> float32[B, 4, W] by suit, and float32[B, V] of all."""
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        """Make two layers of ``W`` numbers a suit and one of ``V`` numbers of all; ``widths`` are (W, V)."""
+        super().__init__()
+        if len(widths) != 2:
+            raise ValueError(f"widths={tuple(widths)}: expected two, for each suit and for all")
+        suits, others = _columns()
+        self.register_buffer("suit_columns", torch.tensor(suits).flatten(), persistent=False)
+        self.register_buffer("other_columns", torch.tensor(others), persistent=False)
+        width, size = widths[0], len(suits[0])
+        self.cards = nn.Linear(size, width, bias=False)
+        self.context = nn.Linear(size + len(others), width)
+        self.mixed = nn.Linear(width, width, bias=False)
+        self.average = nn.Linear(width, width)
+        self.all = nn.Linear(2 * width + len(others), widths[1])
+
+    def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return what is made of each suit, and of all."""
+        cards = features[:, self.suit_columns].view(len(features), SUITS, -1)
+        others = features[:, self.other_columns]
+        context = self.context(torch.cat((cards.mean(dim=1), others), dim=1))
+        first = torch.relu(self.cards(cards) + context.unsqueeze(1))
+        second = torch.relu(self.mixed(first) + self.average(first.mean(dim=1)).unsqueeze(1))
+        whole = torch.cat((second.mean(dim=1), second.amax(dim=1), others), dim=1)
+        return second, torch.relu(self.all(whole))
 
 
 class PolicyNetwork(nn.Module):
     """Scores the 839 actions of ``B`` positions: float32[B, FEATURES] -> float32[B, 839]."""
 
     def __init__(self, widths: Sequence[int]) -> None:
-        """Make a network of hidden layers of these ``widths``."""
+        """Make a network of these ``widths``, as in :class:`Body`."""
         super().__init__()
         self.widths = tuple(widths)
-        self.body, width = layers(FEATURES, widths)
-        self.head = nn.Linear(width, ACTIONS)
+        self.body = Body(widths)
+        self.of_suit = nn.Linear(widths[0], RUNS + RANKS, bias=False)
+        self.of_suit_whole = nn.Linear(widths[1], RUNS + RANKS)
+        self.head = nn.Linear(widths[1], BEFORE_RUNS + AT_MELDS + 1)
+
+    @property
+    def heads(self) -> tuple[nn.Linear, ...]:
+        """The last layers."""
+        return self.of_suit, self.of_suit_whole, self.head
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """Return the scores of all actions, legal or not."""
-        scores: torch.Tensor = self.head(self.body(features))
-        return scores
+        """Return the scores of all actions, legal or not, in the order of their numbers."""
+        by_suit, whole = self.body(features)
+        runs, discards = (self.of_suit(by_suit) + self.of_suit_whole(whole).unsqueeze(1)).split((RUNS, RANKS), dim=2)
+        first, at_melds, joker = self.head(whole).split((BEFORE_RUNS, AT_MELDS, 1), dim=1)
+        return torch.cat((first, runs.flatten(1), at_melds, discards.flatten(1), joker), dim=1)
 
 
 class ValueNetwork(nn.Module):
     """Estimates what the seat to move will still earn: float32[B, FEATURES] -> float32[B]."""
 
     def __init__(self, widths: Sequence[int]) -> None:
-        """Make a network of hidden layers of these ``widths``."""
+        """Make a network of these ``widths``, as in :class:`Body`."""
         super().__init__()
-        self.body, width = layers(FEATURES, widths)
-        self.head = nn.Linear(width, 1)
+        self.body = Body(widths)
+        self.head = nn.Linear(widths[1], 1)
+
+    @property
+    def heads(self) -> tuple[nn.Linear, ...]:
+        """The last layer."""
+        return (self.head,)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Return the estimates."""
-        values: torch.Tensor = self.head(self.body(features)).flatten()
+        values: torch.Tensor = self.head(self.body(features)[1]).flatten()
         return values
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from jolly_env import actions as act
 from jolly_env import rules as r
 from jolly_env._jit import entry, kernel
+from jolly_env.actions import MAX_TAKE
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
 from jolly_env.observation import as_record
 from jolly_env.state import NO_MELD, PLAY, SET
@@ -32,6 +33,8 @@ FEATURE_FIELDS: tuple[tuple[str, int], ...] = (
     ("known_next", CARD_KINDS),  # copies known to be held by the next player, / 2
     ("known_others", CARD_KINDS),  # by the players after that, / 2
     ("discarded_next", CARD_KINDS),  # discards of the next player in this round, / 2
+    ("take_fits", MAX_TAKE),  # of the k newest cards of the row, those that can be played at once, / 5; k from 1
+    ("take_idle", MAX_TAKE),  # what the others of them cost in hand, / 50
     ("moment", 16),  # see write_moment
     ("players", 4 * 5),  # of each from the observer on: cards / 20, opened, laid / 100, total / 100, draws / 20
     ("rules", 12),  # players one-hot, then the rules that change play, scaled
@@ -64,6 +67,8 @@ FEATURES = sum(length for _, length in FEATURE_FIELDS)
     KNOWN_NEXT,
     KNOWN_OTHERS,
     DISCARDED_NEXT,
+    TAKE_FITS,
+    TAKE_IDLE,
     MOMENT,
     PLAYER_FIELDS,
     RULE_VALUES,
@@ -96,6 +101,7 @@ def write_features(obs: Any, out: np.ndarray) -> None:
     write_fits(obs, out)
     for i in range(obs["row_size"]):
         out[ROW + obs["row_cards"][i]] = np.float32(1) / np.float32(obs["row_size"] - i)
+    write_takes(obs, out)
     half = np.float32(0.5)
     for card in range(CARD_KINDS):
         out[UNSEEN + card] = half * obs["unseen"][card]
@@ -155,6 +161,44 @@ def write_fits(obs: Any, out: np.ndarray) -> None:
         for place in range(low, low + size):
             if jokers >> place & 1:
                 out[SWAPS + RANKS * base + place % RANKS] = 1
+
+
+@kernel
+def write_takes(obs: Any, out: np.ndarray) -> None:
+    """Write what the newest cards of the row are good for: how many can be played at once, what the others cost."""
+    fits, idle = np.float32(0), np.float32(0)
+    size = np.int64(obs["row_size"])
+    for k in range(min(size, MAX_TAKE)):
+        card = np.int64(obs["row_cards"][size - 1 - k])
+        if card == JOKER or out[FITS + card] > 0 or out[SWAPS + card] > 0 or completes(obs, card):
+            fits += np.float32(0.2)
+        else:
+            idle += np.float32(0.02) * HAND_VALUE[card]
+        out[TAKE_FITS + k] = fits
+        out[TAKE_IDLE + k] = idle
+
+
+@kernel
+def completes(obs: Any, card: int) -> bool:
+    """Tell whether the hand holds two naturals that make a set or a run of three with ``card`` (R3, R4)."""
+    hand = obs["hand"]
+    suit, rank = card // RANKS, card % RANKS
+    others = 0
+    for other in range(SUITS):
+        if other != suit and hand[RANKS * other + rank] > 0:
+            others += 1
+    if others >= 2:
+        return True
+    base = RANKS * suit
+    for place in range(rank, PLACES, RANKS):  # an ace has two places
+        for low in range(max(place - 2, 0), min(place, PLACES - 3) + 1):
+            held = 0
+            for other in range(low, low + 3):
+                if other != place and hand[base + other % RANKS] > 0:
+                    held += 1
+            if held == 2:
+                return True
+    return False
 
 
 @kernel

@@ -38,16 +38,18 @@ class Config:
     """Weight of the entropy bonus at the start."""
     entropy_end: float = 0.005
     """Weight of the entropy bonus at the end; it falls in a straight line."""
+    entropy_draw: float = 5.0
+    """How many times the entropy bonus counts where a draw is chosen: takes pay only once a hand is played well."""
     gamma: float = 1.0
     """Discount from one decision of a seat to its next."""
     gae_lambda: float = 0.95
     """Decay of the generalised advantage estimates."""
     clip: float = 0.2
     """Range of the policy ratio."""
-    widths: tuple[int, ...] = (256, 256)
-    """Hidden layers of the policy."""
-    value_widths: tuple[int, ...] = (256, 256)
-    """Hidden layers of the value estimate."""
+    widths: tuple[int, ...] = (128, 256)
+    """Hidden numbers of the policy, for each suit and for all."""
+    value_widths: tuple[int, ...] = (128, 256)
+    """Hidden numbers of the value estimate, for each suit and for all."""
     opponent_share: float = 0.2
     """Share of the games in which one seat learns and frozen snapshots play the others."""
     snapshot_every: int = 20
@@ -71,7 +73,7 @@ class Config:
             self._at_least(name, 1)
         for name in ("snapshot_every", "pool", "evaluate_every", "save_every"):
             self._at_least(name, 1)
-        for name in ("seed", "learning_rate", "learning_rate_end", "entropy", "entropy_end", "clip"):
+        for name in ("seed", "learning_rate", "learning_rate_end", "entropy", "entropy_end", "entropy_draw", "clip"):
             self._at_least(name, 0)
         for name in ("gamma", "gae_lambda", "opponent_share"):
             value = getattr(self, name)

@@ -12,6 +12,13 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import nn
 
 from agents.network import PolicyNetwork, ValueNetwork, masked
+from jolly_env.actions import MAX_TAKE, TAKE
+from jolly_env.features import FEATURE_SLICES
+
+PLAY = FEATURE_SLICES["moment"].start
+"""The feature that is 1 in the play phase and 0 where a draw is chosen."""
+TAKE_BIAS = -3.0
+"""Where the scores of takes begin: all of them together then are as likely as the draw from the stock."""
 
 
 class JollyPolicy(MaskableActorCriticPolicy):
@@ -25,11 +32,13 @@ class JollyPolicy(MaskableActorCriticPolicy):
         observation_space: spaces.Space[Any],
         action_space: spaces.Space[Any],
         lr_schedule: Schedule,
-        widths: tuple[int, ...] = (256, 256),
-        value_widths: tuple[int, ...] = (256, 256),
+        widths: tuple[int, ...] = (128, 256),
+        value_widths: tuple[int, ...] = (128, 256),
+        entropy_draw: float = 1.0,
         **options: Any,
     ) -> None:
-        """Make both networks with hidden layers of these widths."""
+        """Make both networks with these widths; the entropy of the choice of a draw counts ``entropy_draw`` times."""
+        self.entropy_draw = entropy_draw
         self._widths = (tuple(widths), tuple(value_widths))
         super().__init__(observation_space, action_space, lr_schedule, **options)
 
@@ -41,8 +50,12 @@ class JollyPolicy(MaskableActorCriticPolicy):
             for module in network.modules():
                 if isinstance(module, nn.Linear):
                     nn.init.orthogonal_(module.weight, np.sqrt(2))
-                    nn.init.zeros_(module.bias)
-            nn.init.orthogonal_(network.head.weight, gain)
+                    if module.bias is not None:
+                        nn.init.zeros_(module.bias)
+            for head in network.heads:
+                nn.init.orthogonal_(head.weight, gain)
+        with torch.no_grad():
+            self.actor.head.bias[TAKE + 1 : TAKE + MAX_TAKE + 1] = TAKE_BIAS
         options: dict[str, Any] = {"lr": lr_schedule(1), **self.optimizer_kwargs}
         self.optimizer = self.optimizer_class(self.parameters(), **options)
 
@@ -63,6 +76,7 @@ class JollyPolicy(MaskableActorCriticPolicy):
         """Return values, log probabilities of ``actions``, and entropies of ``B`` positions."""
         logs = masked(self.actor(obs), self._masks(action_masks, obs))
         entropy = -(logs.exp() * logs).sum(dim=-1)
+        entropy = torch.where(obs[:, PLAY] > 0, entropy, self.entropy_draw * entropy)
         return self.critic(obs).unsqueeze(1), logs.gather(1, actions.reshape(-1, 1)).flatten(), entropy
 
     def predict_values(self, obs: Any) -> torch.Tensor:

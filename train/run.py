@@ -178,7 +178,11 @@ def make_learner(config: Config, env: SelfPlayVecEnv) -> SelfPlayPPO:
         gae_lambda=config.gae_lambda,
         clip_range=config.clip,
         ent_coef=config.entropy,
-        policy_kwargs={"widths": config.widths, "value_widths": config.value_widths},
+        policy_kwargs={
+            "widths": config.widths,
+            "value_widths": config.value_widths,
+            "entropy_draw": config.entropy_draw,
+        },
         seed=config.seed,
         device="cpu",
     )
