@@ -370,7 +370,7 @@ def find_packing(scratch: np.ndarray, n: int, root: int, gain: int) -> int:
 
 @kernel
 def first_steps(legal: np.ndarray, scratch: np.ndarray, i: int, mark: int) -> bool:
-    """Tell whether candidate ``i`` begins with an action that is not in ``legal`` yet; add all that it has if ``mark``."""
+    """Tell whether candidate ``i`` begins with an action that is not in ``legal`` yet; if ``mark``, add all of them."""
     new = False
     shape, base, low, form = scratch[SHAPE, i], scratch[BASE, i], scratch[LOW, i], scratch[FORM, i]
     if shape == EXTENSION:

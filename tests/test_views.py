@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,13 +51,35 @@ def test_a_determinized_state_agrees_with_the_observation(seed: int, players: in
             check_fields(other.state)
             if observer == game.seat:
                 assert (other.mask() == game.mask()).all()
-            stock, recycled = Counter(other.stock()), other.state["recycled"][observer]
             if game.state["recycles"]:
-                assert all(count <= recycled[card] for card, count in stock.items())
-                for seat in set(range(players)) - {observer}:
-                    own = other.state["hands"][seat] - other.state["known"][seat]
-                    beyond = np.maximum(own - recycled, 0).sum()
-                    assert own.sum() - beyond >= 0 and beyond <= own.sum()
+                check_inference(game.observe(observer)[0], other)
+
+
+def check_inference(seen: Any, other: Game) -> None:
+    """Only recycled cards may lie in the stock, and nobody may hold more of them than they drew since (R12)."""
+    assert all(count <= seen["recycled"][card] for card, count in Counter(other.stock()).items())
+    in_hands = seen["unseen"] - np.minimum(seen["unseen"], seen["recycled"])
+    for i in range(1, other.players):
+        seat = (int(seen["seat"]) + i) % other.players
+        unknown = other.state["hands"][seat] - other.state["known"][seat]
+        assert np.maximum(unknown - in_hands, 0).sum() <= seen["draws"][i]
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_a_recycling_is_made_use_of(players: int) -> None:
+    """Small stocks that are recycled again and again, and melds rarely laid."""
+    rng = random.Random(players)
+    game = Game(Rules(players=players, hand_size=5, jokers=2, pack=[1] * 52, opening_points=60), seed=players)
+    checked = 0
+    while game.phase < Phase.ROUND_OVER:
+        game.step(choose(rng, game.legal_actions().tolist(), 0.0))
+        if game.state["recycles"]:
+            for observer in range(players):
+                other = world(game, observer, rng.getrandbits(64))
+                assert other.observe(observer).tobytes() == game.observe(observer).tobytes()
+                check_inference(game.observe(observer)[0], other)
+                checked += 1
+    assert checked > 50
 
 
 @settings(max_examples=15)
