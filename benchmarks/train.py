@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from benchmarks import machine
 from benchmarks.engine import ratio, say
@@ -85,11 +84,11 @@ def contestants(options: Options) -> dict[str, Callable[[], tuple[float, float]]
 
     def update(learner: MaskablePPO) -> tuple[float, float]:
         start = time.perf_counter()
-        learner.learn(config.games * config.steps, log_interval=None, reset_num_timesteps=False)
+        learner.learn(config.games * config.steps, log_interval=1_000_000, reset_num_timesteps=False)
         return config.games * config.steps, time.perf_counter() - start
 
     learners = {"jolly": jolly, "same learner, free environment": free, "stock MaskablePPO, free environment": stock}
-    return {name: lambda learner=learner: update(learner) for name, learner in learners.items()}
+    return {name: functools.partial(update, learner) for name, learner in learners.items()}
 
 
 def measure(options: Options, argv: Sequence[str]) -> dict[str, Any]:

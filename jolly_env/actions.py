@@ -224,5 +224,5 @@ def _parse_place(verb: str, played: int, place: list[str]) -> int:
     return {"low": NATURAL_BELOW, "high": NATURAL_ABOVE}[side] + (played == JOKER)
 
 
-class IllegalAction(ValueError):
+class IllegalAction(ValueError):  # noqa: N818 - the contract gives the name
     """An action that the rules do not allow now, or that does not exist; the message says why."""

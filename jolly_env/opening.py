@@ -21,14 +21,14 @@ from jolly_env.bits import bit_count, has_bit, set_bit
 from jolly_env.cards import JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
 from jolly_env.moves import State, pairs_of, places_of, triples_of
 from jolly_env.rules import OPENING_POINTS
-from jolly_env.state import SET
+from jolly_env.state import MAX_CARDS, SET
 
 SET_SUITS = act.SET_SUITS
 
 # Rows of the scratch: first the candidates, then the path of the search.
 BITS, BOTH, JOKERS, VALUE, COUNT, FREE, SHAPE, BASE, LOW, FORM = range(10)
-ONE, TWO, SPARE_JOKERS, NEED, SPARE_CARDS, SPARE_FREE, NEXT = range(10, 17)
-SCRATCH_ROWS = 17
+FROM_HERE, ONE, TWO, SPARE_JOKERS, NEED, SPARE_CARDS, SPARE_FREE, NEXT = range(10, 18)
+SCRATCH_ROWS = 18
 SCRATCH_COLUMNS = 8192
 """Room for the candidates of any hand; the most that a hand of 20 can have is shown in the tests."""
 
@@ -39,12 +39,14 @@ NEW_RUN = np.int64(1)  # suit, lowest place, places of the jokers as bits
 EXTENSION = np.int64(2)  # first action, 0, 0
 NONE, UP, DOWN, MARK = np.int64(0), np.int64(1), np.int64(-1), np.int64(1)
 
+CARDS = (np.int64(1) << 52) - 1
+"""The bits of the naturals."""
 FIRST_SIDE = 52
 """First bit of a candidate's set that stands for a place at a meld of this turn."""
 
 
 def new_scratch() -> np.ndarray:
-    """Return room for the search: int64[17, 8192]. One caller at a time may use it."""
+    """Return room for the search: int64[18, 8192]. One caller at a time may use it."""
     return np.zeros((SCRATCH_ROWS, SCRATCH_COLUMNS), dtype=np.int64)
 
 
@@ -292,29 +294,36 @@ def add_row(
 
 
 @kernel
-def bound_candidates(scratch: np.ndarray, n: int, two: int) -> tuple[int, int]:
-    """Fill the row FREE and return the points of all free cards and the most that a candidate gains by a joker.
+def bound_candidates(scratch: np.ndarray, n: int, two: int, ace: int) -> tuple[int, int]:
+    """Fill the rows FREE and FROM_HERE; return the points of all free cards and the gain of a joker.
 
-    A card is free if it lies in a candidate without a joker. A packing is worth at most the points of its free cards
-    and the gain for each of its jokers.
+    A card is free if it lies in a candidate without a joker; the gain is the most that a candidate is worth beyond its
+    free cards, for each of its jokers. A packing is worth at most the points of its free cards and the gain for each
+    joker. FROM_HERE are the cards of a candidate and of all after it.
     """
-    free = np.int64(0)
-    ace = np.int64(10)
-    for i in range(n):
+    free, from_here = np.int64(0), np.int64(0)
+    for i in range(n - 1, -1, -1):
+        from_here |= scratch[BITS, i] & CARDS
+        scratch[FROM_HERE, i] = from_here
         if scratch[JOKERS, i] == 0:
-            free |= scratch[BITS, i]
-        if scratch[SHAPE, i] != NEW_RUN and scratch[VALUE, i] % 25 == 0:
-            ace = np.int64(25)  # a set of aces, or a card attached to one
-    free &= (np.int64(1) << FIRST_SIDE) - 1
-    total = card_points(free, ace) + card_points(free & two, ace)
-    gain = 0
+            free |= scratch[BITS, i] & CARDS
+    gain = np.int64(0)
     for i in range(n):
         points = card_points(scratch[BITS, i] & free, ace)
         scratch[FREE, i] = points
         jokers = scratch[JOKERS, i]
         if jokers > 0:
             gain = max(gain, (scratch[VALUE, i] - points + jokers - 1) // jokers)
-    return total, gain
+    return card_points(free, ace) + card_points(free & two, ace), gain
+
+
+@kernel
+def most_points(one: int, two: int, jokers: int, ace: int, ace_sets: int) -> int:
+    """Return a bound of what cards at hand are worth on the table, however they lie.
+
+    A joker stands for 10 points at most, but in a set of aces, of which there are at most ``ace_sets``, for 25.
+    """
+    return card_points(one, ace) + card_points(one & two, ace) + 10 * jokers + 15 * min(jokers, ace_sets)
 
 
 @kernel
@@ -328,7 +337,7 @@ def card_points(bits: int, ace: int) -> int:
 
 
 @kernel
-def find_packing(scratch: np.ndarray, n: int, root: int, gain: int) -> int:
+def find_packing(scratch: np.ndarray, n: int, root: int, gain: int, ace: int, ace_sets: int) -> int:
     """Look for candidates that fit together with ``root`` and are worth enough.
 
     Column 0 of the path holds what is at hand. Returns the number of candidates of a packing, which then stand in the
@@ -353,15 +362,19 @@ def find_packing(scratch: np.ndarray, n: int, root: int, gain: int) -> int:
         need = scratch[NEED, depth] - scratch[VALUE, i]
         if need <= 0:
             return depth + 1
+        # A candidate may be taken twice where both copies of its cards are held; other orders say nothing new.
+        start = i if depth > 0 else 0
         free = scratch[SPARE_FREE, depth] - scratch[FREE, i]
-        if cards == 0 or need > free + jokers * gain:
+        one &= ~(bits & ~two) & ~scratch[BOTH, i]
+        two &= ~bits
+        rest = one & scratch[FROM_HERE, start]
+        if cards == 0 or need > free + jokers * gain or need > most_points(rest, two, jokers, ace, ace_sets):
             scratch[NEXT, depth] += 1
             continue
-        # A candidate may be taken twice where both copies of its cards are held; other orders say nothing new.
-        scratch[NEXT, depth + 1] = i if depth > 0 else 0
         depth += 1
-        scratch[ONE, depth] = one & ~(bits & ~two) & ~scratch[BOTH, i]
-        scratch[TWO, depth] = two & ~bits
+        scratch[NEXT, depth] = start
+        scratch[ONE, depth] = one
+        scratch[TWO, depth] = two
         scratch[SPARE_JOKERS, depth] = jokers
         scratch[SPARE_CARDS, depth] = cards
         scratch[NEED, depth] = need
@@ -370,7 +383,7 @@ def find_packing(scratch: np.ndarray, n: int, root: int, gain: int) -> int:
 
 @kernel
 def first_steps(legal: np.ndarray, scratch: np.ndarray, i: int, mark: int) -> bool:
-    """Tell whether candidate ``i`` begins with an action that is not in ``legal`` yet; if ``mark``, add all of them."""
+    """Tell whether candidate ``i`` begins with an action that is not in ``legal`` yet; add its actions if ``mark``."""
     new = False
     shape, base, low, form = scratch[SHAPE, i], scratch[BASE, i], scratch[LOW, i], scratch[FORM, i]
     if shape == EXTENSION:
@@ -415,13 +428,31 @@ def legal_opening(state: State, scratch: np.ndarray) -> None:
     n = list_runs(state, seat, scratch, n)
     if state["opening_laid"] > 0:
         n = list_extensions(state, seat, scratch, n)
-    free, gain = bound_candidates(scratch, n, two)
     jokers = np.int64(state["hands"][seat, JOKER])
-    if free + jokers * gain < need:
+    ace_sets = most_ace_sets(state, seat)
+    ace = np.int64(25) if ace_sets > 0 else np.int64(10)
+    free, gain = bound_candidates(scratch, n, two, ace)
+    if n == 0 or need > free + jokers * gain or need > most_points(scratch[FROM_HERE, 0], two, jokers, ace, ace_sets):
         return
     scratch[ONE, 0], scratch[TWO, 0], scratch[SPARE_JOKERS, 0] = one, two, jokers
     scratch[NEED, 0], scratch[SPARE_CARDS, 0], scratch[SPARE_FREE, 0] = need, hand - 1, free
     for i in range(n):
         if first_steps(state["legal"], scratch, i, NONE):
-            for step in range(find_packing(scratch, n, i, gain)):
+            found = find_packing(scratch, n, i, gain, ace, ace_sets)
+            if found == 0:
+                scratch[COUNT, i] = MAX_CARDS  # it is in no packing: it fits nowhere from now on
+            for step in range(found):
                 first_steps(state["legal"], scratch, scratch[NEXT, step], MARK)
+
+
+@kernel
+def most_ace_sets(state: State, seat: int) -> int:
+    """Return a bound of the sets of aces that a joker can lie in: two aces each, or a set of this turn."""
+    aces = 0
+    sets = 0
+    for suit in range(SUITS):
+        aces += (state["ones"][seat, suit] & 1) + (state["twos"][seat, suit] & 1)
+    for meld in range(state["meld_count"]):
+        if state["meld_turn"][meld] == state["turn"] and state["meld_kind"][meld] == SET:
+            sets += 1 if state["meld_base"][meld] == 0 else 0
+    return np.int64(aces // 2 + sets)

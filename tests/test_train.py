@@ -45,10 +45,12 @@ TINY = {
     "rules": "max_turns=30",
     "threads": 1,
 }
-FLAGS = (
-    "--games 8 --steps 16 --batch-size 64 --widths 16 --value-widths 16 --snapshot-every 2 --evaluate-every 3 "
-    "--evaluate-deals 2 --save-every 2 --anchors random --rules max_turns=30 --threads 1"
-).split()
+FLAGS = [
+    word
+    for name, value in TINY.items()
+    if name != "opponent_share"
+    for word in (f"--{name.replace('_', '-')}", str(value[0] if isinstance(value, tuple) else value))
+]
 
 
 def run_to_end(trainer: Trainer) -> Trainer:

@@ -75,7 +75,7 @@ def save_trainer(folder: Path, learner: SelfPlayPPO, counters: Mapping[str, Any]
     """Save all that a run needs to go on, and its policy."""
     arrays = trainer_arrays(learner)
     with replacing(folder) as new:
-        write_policy(new, learner.policy.actor, about)
+        write_policy(new, learner.actor, about)
         content = safetensors.numpy.save(arrays)
         (new / TRAINER).write_bytes(content)
         text = {"version": VERSION, "sha256": hashlib.sha256(content).hexdigest(), **counters, **random_states(learner)}

@@ -110,7 +110,8 @@ class Config:
             unknown = sorted(set(fields) - names) if isinstance(fields, dict) else fields
             raise ValueError(f"{path}: unknown settings {unknown}")
         try:
-            return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+            values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+            return cls(**values)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path}: {error}") from None
 

@@ -40,7 +40,7 @@ class Curve:
         self.rows[-1]["decisions"] = str(int(figures["decisions"]))
 
     def keep(self, decisions: int) -> None:
-        """Read the rows up to ``decisions``; what came after them is played again. ``ValueError`` if they are damaged."""
+        """Read the rows up to ``decisions``, as what came after is played again; ``ValueError`` if they are damaged."""
         try:
             with self.path.open(newline="", encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))

@@ -9,6 +9,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv
 
+from agents.network import PolicyNetwork
 from train.rollout import SeatRolloutBuffer
 from train.vec_env import SelfPlayVecEnv
 
@@ -21,6 +22,13 @@ class SelfPlayPPO(MaskablePPO):
         options.setdefault("rollout_buffer_class", SeatRolloutBuffer)
         options.setdefault("rollout_buffer_kwargs", {"players": env.players, "seed": options.get("seed")})
         super().__init__(policy, env, **options)
+
+    @property
+    def actor(self) -> PolicyNetwork:
+        """The network that is trained to play."""
+        actor = self.policy.actor
+        assert isinstance(actor, PolicyNetwork)
+        return actor
 
     def collect_rollouts(
         self,
@@ -41,7 +49,7 @@ class SelfPlayPPO(MaskablePPO):
                 chosen, values, logs = self.policy(torch.as_tensor(obs), action_masks=masks)
             actions = chosen.numpy()
             rollout_buffer.note(obs, masks, env.seats, actions, values.numpy().reshape(-1), logs.numpy())
-            self._last_obs, _, dones, _ = env.step(actions)
+            self._last_obs, _, dones, _ = env.step(actions)  # type: ignore[assignment] # a VecEnv's could be a tuple
             rollout_buffer.earn(env.seat_rewards, dones)
             self._last_episode_starts = dones
             self.num_timesteps += env.num_envs

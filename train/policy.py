@@ -43,7 +43,8 @@ class JollyPolicy(MaskableActorCriticPolicy):
                     nn.init.orthogonal_(module.weight, np.sqrt(2))
                     nn.init.zeros_(module.bias)
             nn.init.orthogonal_(network.head.weight, gain)
-        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+        options: dict[str, Any] = {"lr": lr_schedule(1), **self.optimizer_kwargs}
+        self.optimizer = self.optimizer_class(self.parameters(), **options)
 
     def forward(
         self, obs: torch.Tensor, deterministic: bool = False, action_masks: Any = None
@@ -64,12 +65,12 @@ class JollyPolicy(MaskableActorCriticPolicy):
         entropy = -(logs.exp() * logs).sum(dim=-1)
         return self.critic(obs).unsqueeze(1), logs.gather(1, actions.reshape(-1, 1)).flatten(), entropy
 
-    def predict_values(self, obs: torch.Tensor) -> torch.Tensor:
+    def predict_values(self, obs: Any) -> torch.Tensor:
         """Return the values of ``B`` positions: float32[B, 1]."""
         return self.critic(obs).unsqueeze(1)
 
-    def _predict(
-        self, observation: torch.Tensor, deterministic: bool = False, action_masks: Any = None
+    def _predict(  # type: ignore[override] # as sb3-contrib's own, it takes masks
+        self, observation: Any, deterministic: bool = False, action_masks: Any = None
     ) -> torch.Tensor:
         """Return the actions of ``B`` positions."""
         return self.forward(observation, deterministic, action_masks)[0]

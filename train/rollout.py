@@ -33,6 +33,8 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     def __init__(self, *args: Any, players: int, seed: int | None = None, **options: Any) -> None:
         """Make room for a rollout and for what the one before may leave open."""
         self.players = players
+        self.count: int
+        self.open: np.ndarray
         self.random = np.random.default_rng(seed)
         """Draws the order of the decisions."""
         super().__init__(*args, **options)

@@ -114,7 +114,7 @@ class Trainer:
 
     def evaluate(self) -> dict[str, float]:
         """Play the fixed deals against each anchor; a best result so far is saved as ``best``."""
-        policy = PolicyAgent(self.learner.policy.actor)
+        policy = PolicyAgent(self.learner.actor)
         figures: dict[str, float] = {}
         for name, anchor in self.anchors.items():
             games = play(
@@ -127,7 +127,7 @@ class Trainer:
         points = figures[f"{self.config.anchors[-1]}/points"]
         if points > self.best:
             self.best = points
-            save_policy(self.folder / "best", self.learner.policy.actor, self._about() | {"dev": figures})
+            save_policy(self.folder / "best", self.learner.actor, self._about() | {"dev": figures})
         return figures
 
     def save(self) -> None:
@@ -146,7 +146,7 @@ class Trainer:
     def _take_snapshot(self) -> None:
         """Freeze the policy as an opponent for the games to come."""
         self.snapshots.append(self.updates)
-        save_policy(self._snapshot(self.updates), self.learner.policy.actor, self._about() | {"sample": True})
+        save_policy(self._snapshot(self.updates), self.learner.actor, self._about() | {"sample": True})
         self.env.opponents[self.updates] = load(self._snapshot(self.updates), sample=True)
         self._choose_opponents()
 

@@ -139,7 +139,7 @@ class SelfPlayVecEnv(VecEnv):
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Return an attribute of the env, once for each game that is asked for."""
-        return [getattr(self, attr_name)] * len(self._get_indices(indices))
+        return [getattr(self, attr_name)] * self._games(indices)
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Set an attribute of the env."""
@@ -148,8 +148,12 @@ class SelfPlayVecEnv(VecEnv):
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
         """Call a method of the env once; ``action_masks`` answers with one array: int8[N, 839]."""
         result = getattr(self, method_name)(*args, **kwargs)
-        return result if method_name == "action_masks" else [result] * len(self._get_indices(indices))
+        return result if method_name == "action_masks" else [result] * self._games(indices)
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Tell that no game is wrapped."""
-        return [False] * len(self._get_indices(indices))
+        return [False] * self._games(indices)
+
+    def _games(self, indices: Any) -> int:
+        """Return how many games are asked for."""
+        return len(list(self._get_indices(indices)))
