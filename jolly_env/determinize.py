@@ -12,7 +12,7 @@ from jolly_env.engine import REFRESH, clear_round, mix, run, shuffle_stock
 from jolly_env.moves import State, hold
 from jolly_env.observation import as_record
 from jolly_env.opening import new_scratch
-from jolly_env.rules import MAX_PLAYERS, PLAYERS, RULE_FIELDS
+from jolly_env.rules import JOKERS, MAX_PLAYERS, PLAYERS, RULE_FIELDS
 from jolly_env.state import HISTORY, MAX_CARDS, MAX_MELDS, STATE
 from jolly_env.warmup import warm_up_determinize
 
@@ -129,35 +129,54 @@ def deal_hidden(obs: Any, state: State) -> None:
             state["known"][(me + i) % players, card] = obs["known"][i, card]
             for _ in range(obs["known"][i, card]):
                 hold(state, (me + i) % players, card)
-    # The stock's room first holds the cards that cannot be in the stock, then those that can.
-    fixed, total = np.int64(0), np.int64(0)
-    for part in range(2):
-        for card in range(CARD_KINDS):
-            loose = obs["unseen"][card]
-            if obs["recycled_size"] > 0:
-                loose = min(loose, obs["recycled"][card])
-            for _ in range(loose if part else obs["unseen"][card] - loose):
-                state["stock"][total] = card
-                total += 1
-        if part == 0:
-            fixed = total
+    fixed, either, total = list_hidden(obs, state)
     shuffle_stock(state, np.int64(0), fixed)
-    shuffle_stock(state, fixed, total - fixed)
+    shuffle_stock(state, fixed, either - fixed)
     first, last = np.int64(0), total
-    # Whoever holds more cards than they drew from the recycled stock must hold some of the fixed ones.
+    # Whoever holds more cards than they drew from the recycled stock must hold some that were not in it.
     for i in range(1, players):
         seat = (me + i) % players
         must = obs["hand_size"][i] - state["hand_size"][seat] - obs["draws"][i] if obs["recycled_size"] > 0 else 0
-        while must > 0 and first < fixed:
+        while must > 0 and first < either:
             hold(state, seat, np.int64(state["stock"][first]))
             first += 1
             must -= 1
+    loose = max(first, fixed)
+    shuffle_stock(state, loose, total - loose)
     first, last = deal_rest(obs, state, first, fixed, last)
     for i in range(last - first):
         state["stock"][i] = state["stock"][first + i]
     state["stock_top"] = 0
     state["stock_size"] = last - first
     shuffle_stock(state, np.int64(0), last - first)
+
+
+@kernel
+def list_hidden(obs: Any, state: State) -> tuple[int, int, int]:
+    """List the unseen cards in the stock's room: those that are in hands, those that may be, those of the stock.
+
+    Returns the ends of the three parts. After a recycling, a copy that was not in the recycled stock is in a hand. Of a
+    card that was in it, as many copies are still in it, or were drawn from it, as are not to be seen elsewhere; where a
+    copy is to be seen, that may be the recycled one. Before any recycling all are in the second part.
+    """
+    fixed, either, total = np.int64(0), np.int64(0), np.int64(0)
+    for part in range(3):
+        for card in range(CARD_KINDS):
+            unseen = np.int64(obs["unseen"][card])
+            most, least = unseen, np.int64(0)  # unseen copies that come from the recycled stock
+            if obs["recycled_size"] > 0:
+                copies = np.int64(obs["rules"][JOKERS]) if card == JOKER else np.int64(obs["pack"][card])
+                most = min(unseen, np.int64(obs["recycled"][card]))
+                least = max(np.int64(0), np.int64(obs["recycled"][card]) - (copies - unseen))
+            count = unseen - most if part == 0 else (most - least if part == 1 else least)
+            for _ in range(count):
+                state["stock"][total] = card
+                total += 1
+        if part == 0:
+            fixed = total
+        elif part == 1:
+            either = total
+    return fixed, either, total
 
 
 @kernel

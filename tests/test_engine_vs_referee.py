@@ -43,7 +43,7 @@ def odd_rules(rng: random.Random, players: int) -> Rules:
         recycle_keep=rng.choice([0, 1, 2, 3, 3, 7]),
         closing_bonus=rng.choice([0, 30]),
         hand_jolly_factor=rng.choice([1, 2, 3]),
-        max_turns=rng.choice([1, 5, 17, 60, 120]),
+        max_turns=rng.choice([1, 17, 60, 120, 200, 200]),
         target=rng.choice([None, 1_000_000]),
     )
 
@@ -160,7 +160,7 @@ def follow_rounds(seed: int, players: int, rounds: int) -> Counter[str]:
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_random_rounds_agree_step_by_step(players: int) -> None:
     """All ways for a round to end, and all that is rare, must have occurred."""
-    happened = follow_rounds(0, players, rounds=60)
+    happened = follow_rounds(0, players, rounds=90)
     for name in ("closed", "exhausted", "truncated", "recycled", "hand_jolly", "swapped", "opened"):
         assert happened[name] > 0, f"no round with {name}: {happened}"
 
