@@ -2,7 +2,7 @@
 
 # The main job, in two commands: what is trained, and what it is measured against.
 DEMO_TRAIN ?= run --out runs/demo
-DEMO_EVAL ?= run runs/demo/best greedy random --deals 500 --out runs/demo/eval
+DEMO_EVAL ?= run runs/demo/best greedy random --deals 1000 --out runs/demo/eval --overwrite
 
 PYTHON ?=
 PYTHONS := $(if $(PYTHON),$(PYTHON),python3.11 python3.12 python3.13 python3.14 python3 python)
@@ -26,8 +26,9 @@ help: ## List the targets.
 
 setup: $(READY) ## Set up .venv with all that training, evaluation, tests and checks need.
 
-demo: $(READY) ## Train an agent by self-play, then measure it against greedy and random.
-	$(PY) -m train $(DEMO_TRAIN)
+demo: $(READY) ## Train an agent by self-play, then measure it against greedy and random. A stopped demo goes on.
+	@if [ -f runs/demo/last/trainer.json ]; then echo "$(PY) -m train resume runs/demo"; $(PY) -m train resume runs/demo; \
+	else echo "$(PY) -m train $(DEMO_TRAIN)"; $(PY) -m train $(DEMO_TRAIN); fi
 	$(PY) -m eval $(DEMO_EVAL)
 
 test: $(READY) ## Run all tests, with bounds checked in the kernels.
