@@ -45,6 +45,8 @@ class Curve:
             with self.path.open(newline="", encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))
             self.rows = [{k: row[k] for k in self.fields} for row in rows if int(row["decisions"]) <= decisions]
+            if decisions == 0:
+                return
             if not self.rows or int(self.rows[-1]["decisions"]) != decisions or None in self.rows[-1].values():
                 raise ValueError(f"no whole row for {decisions} decisions")
         except (KeyError, TypeError, ValueError) as error:

@@ -208,6 +208,7 @@ def start(config: Config, folder: Path, argv: Sequence[str]) -> Trainer:
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / ARGUMENTS, {"config": config.to_json(), **origin("python -m train", argv)})
     trainer.begin(configure(str(folder / "tensorboard"), ["tensorboard"]))
+    trainer.save()  # from here on the run can be resumed
     return trainer
 
 
