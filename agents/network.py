@@ -104,6 +104,10 @@ class ValueNetwork(nn.Module):
         return values
 
 
-def masked(scores: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-    """Return log probabilities over the legal actions, about -1e8 elsewhere: float32[B, 839]."""
-    return torch.log_softmax(scores.masked_fill(~masks, -1e8), dim=-1)
+def masked(scores: torch.Tensor, masks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return probabilities, 0 where illegal, and their logarithms, about -1e8 there: float32[B, 839] each.
+
+    Two passes of softmax are quicker than an exponential of logarithms that are so low.
+    """
+    scores = scores.masked_fill(~masks, -1e8)
+    return torch.softmax(scores, dim=-1), torch.log_softmax(scores, dim=-1)

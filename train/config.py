@@ -30,13 +30,13 @@ class Config:
     """Passes over the decisions of an update."""
     batch_size: int = 2048
     """Decisions of a gradient step."""
-    learning_rate: float = 5e-4
+    learning_rate: float = 1e-3
     """Learning rate at the start."""
     learning_rate_end: float = 5e-5
     """Learning rate at the end; it falls in a straight line."""
-    entropy: float = 0.03
+    entropy: float = 0.02
     """Weight of the entropy bonus at the start."""
-    entropy_end: float = 0.005
+    entropy_end: float = 0.002
     """Weight of the entropy bonus at the end; it falls in a straight line."""
     entropy_draw: float = 5.0
     """How many times the entropy bonus counts where a draw is chosen: takes pay only once a hand is played well."""
@@ -46,9 +46,9 @@ class Config:
     """Decay of the generalised advantage estimates."""
     clip: float = 0.2
     """Range of the policy ratio."""
-    widths: tuple[int, ...] = (128, 256)
+    widths: tuple[int, ...] = (96, 192)
     """Hidden numbers of the policy, for each suit and for all."""
-    value_widths: tuple[int, ...] = (128, 256)
+    value_widths: tuple[int, ...] = (64, 128)
     """Hidden numbers of the value estimate, for each suit and for all."""
     opponent_share: float = 0.2
     """Share of the games in which one seat learns and frozen snapshots play the others."""

@@ -32,8 +32,8 @@ class JollyPolicy(MaskableActorCriticPolicy):
         observation_space: spaces.Space[Any],
         action_space: spaces.Space[Any],
         lr_schedule: Schedule,
-        widths: tuple[int, ...] = (128, 256),
-        value_widths: tuple[int, ...] = (128, 256),
+        widths: tuple[int, ...] = (96, 192),
+        value_widths: tuple[int, ...] = (64, 128),
         entropy_draw: float = 1.0,
         **options: Any,
     ) -> None:
@@ -63,19 +63,16 @@ class JollyPolicy(MaskableActorCriticPolicy):
         self, obs: torch.Tensor, deterministic: bool = False, action_masks: Any = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return actions, values and log probabilities of ``B`` positions."""
-        logs = masked(self.actor(obs), self._masks(action_masks, obs))
-        if deterministic:
-            actions = logs.argmax(dim=-1)
-        else:
-            actions = (logs - torch.empty_like(logs).exponential_().log_()).argmax(dim=-1)  # Gumbel-max
+        probabilities, logs = masked(self.actor(obs), self._masks(action_masks, obs))
+        actions = probabilities.argmax(dim=-1) if deterministic else draw(probabilities)
         return actions, self.critic(obs).unsqueeze(1), logs.gather(1, actions.unsqueeze(1)).flatten()
 
     def evaluate_actions(
         self, obs: torch.Tensor, actions: torch.Tensor, action_masks: Any = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return values, log probabilities of ``actions``, and entropies of ``B`` positions."""
-        logs = masked(self.actor(obs), self._masks(action_masks, obs))
-        entropy = -(logs.exp() * logs).sum(dim=-1)
+        probabilities, logs = masked(self.actor(obs), self._masks(action_masks, obs))
+        entropy = -(probabilities * logs).sum(dim=-1)
         entropy = torch.where(obs[:, PLAY] > 0, entropy, self.entropy_draw * entropy)
         return self.critic(obs).unsqueeze(1), logs.gather(1, actions.reshape(-1, 1)).flatten(), entropy
 
@@ -94,3 +91,12 @@ class JollyPolicy(MaskableActorCriticPolicy):
         if masks is None:
             return torch.ones((len(obs), int(self.action_space.n)), dtype=torch.bool, device=obs.device)  # type: ignore[attr-defined]
         return torch.as_tensor(masks, device=obs.device).bool().reshape(len(obs), -1)
+
+
+def draw(probabilities: torch.Tensor) -> torch.Tensor:
+    """Draw an action by each row of probabilities: float32[B, A] -> int64[B]; one random number a row."""
+    sums = probabilities.cumsum(dim=-1)
+    most = sums[:, -1:]
+    # Just below the whole sum at most, so that the last action with any probability is the last to be drawn.
+    drawn = torch.minimum(torch.rand_like(most) * most, torch.nextafter(most, torch.zeros_like(most)))
+    return (sums <= drawn).sum(dim=-1)
