@@ -36,8 +36,6 @@ class Body(nn.Module):
     def __init__(self, widths: Sequence[int]) -> None:
         """Make two layers of ``W`` numbers a suit and one of ``V`` numbers of all; ``widths`` are (W, V)."""
         super().__init__()
-        if len(widths) != 2:
-            raise ValueError(f"widths={tuple(widths)}: expected two, for each suit and for all")
         suits, others = _columns()
         self.register_buffer("suit_columns", torch.tensor(suits).flatten(), persistent=False)
         self.register_buffer("other_columns", torch.tensor(others), persistent=False)

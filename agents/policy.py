@@ -87,8 +87,8 @@ def load_network(folder: Path) -> tuple[PolicyNetwork, dict[str, Any]]:
     if description.get("features") != [list(field) for field in FEATURE_FIELDS]:
         raise ValueError(f"{folder / DESCRIPTION}: made for other features than this version's; train it anew")
     widths = description.get("widths")
-    if not isinstance(widths, list) or not all(type(w) is int and 1 <= w <= 65536 for w in widths):
-        raise ValueError(f"{folder / DESCRIPTION}: widths={widths!r}: expected a list of whole numbers")
+    if not isinstance(widths, list) or len(widths) != 2 or not all(type(w) is int and 1 <= w <= 65536 for w in widths):
+        raise ValueError(f"{folder / DESCRIPTION}: widths={widths!r}: expected two whole numbers")
     try:
         tensors = safetensors.torch.load(weights)
     except safetensors.SafetensorError as error:

@@ -34,8 +34,8 @@ TINY = {
     "games": 8,
     "steps": 16,
     "batch_size": 64,
-    "widths": (16,),
-    "value_widths": (16,),
+    "widths": (16, 24),
+    "value_widths": (16, 24),
     "opponent_share": 0.5,
     "snapshot_every": 2,
     "evaluate_every": 3,
@@ -49,7 +49,7 @@ FLAGS = [
     word
     for name, value in TINY.items()
     if name != "opponent_share"
-    for word in (f"--{name.replace('_', '-')}", str(value[0] if isinstance(value, tuple) else value))
+    for word in (f"--{name.replace('_', '-')}", *map(str, value if isinstance(value, tuple) else (value,)))
 ]
 
 
@@ -188,6 +188,7 @@ def one_line(done: subprocess.CompletedProcess[str], *words: str) -> None:
         (["--rules", "opening_points=-1"], ("opening_points",)),
         (["--anchors", "gredy"], ("gredy", "greedy")),
         (["--batch-size", "100000"], ("batch_size",)),
+        (["--widths", "16", "0"], ("widths",)),
         (["--what"], ("--what",)),
     ],
 )

@@ -46,9 +46,9 @@ class Config:
     """Decay of the generalised advantage estimates."""
     clip: float = 0.2
     """Range of the policy ratio."""
-    widths: tuple[int, ...] = (96, 192)
+    widths: tuple[int, int] = (96, 192)
     """Hidden numbers of the policy, for each suit and for all."""
-    value_widths: tuple[int, ...] = (64, 128)
+    value_widths: tuple[int, int] = (64, 128)
     """Hidden numbers of the value estimate, for each suit and for all."""
     opponent_share: float = 0.2
     """Share of the games in which one seat learns and frozen snapshots play the others."""
@@ -79,6 +79,12 @@ class Config:
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise ValueError(f"{name}={value}: expected 0 to 1")
+        for name in ("widths", "value_widths"):
+            widths = getattr(self, name)
+            if len(widths) != 2 or min(widths) < 1:
+                raise ValueError(
+                    f"{name}={widths}: expected two whole numbers of at least 1, for each suit and for all"
+                )
         if not self.anchors:
             raise ValueError("anchors: name at least one agent")
         if self.batch_size > self.games * self.steps:
