@@ -36,6 +36,8 @@ class Body(nn.Module):
     def __init__(self, widths: Sequence[int]) -> None:
         """Make two layers of ``W`` numbers a suit and one of ``V`` numbers of all; ``widths`` are (W, V)."""
         super().__init__()
+        self.suit_columns: torch.Tensor
+        self.other_columns: torch.Tensor
         suits, others = _columns()
         self.register_buffer("suit_columns", torch.tensor(suits).flatten(), persistent=False)
         self.register_buffer("other_columns", torch.tensor(others), persistent=False)

@@ -80,9 +80,7 @@ class JollyPolicy(MaskableActorCriticPolicy):
         """Return the values of ``B`` positions: float32[B, 1]."""
         return self.critic(obs).unsqueeze(1)
 
-    def _predict(  # type: ignore[override] # as sb3-contrib's own, it takes masks
-        self, observation: Any, deterministic: bool = False, action_masks: Any = None
-    ) -> torch.Tensor:
+    def _predict(self, observation: Any, deterministic: bool = False, action_masks: Any = None) -> torch.Tensor:
         """Return the actions of ``B`` positions."""
         return self.forward(observation, deterministic, action_masks)[0]
 
