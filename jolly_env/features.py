@@ -168,7 +168,7 @@ def write_takes(obs: Any, out: np.ndarray) -> None:
     """Write what the newest cards of the row are good for: how many can be played at once, what the others cost."""
     fits, idle = np.float32(0), np.float32(0)
     size = np.int64(obs["row_size"])
-    for k in range(min(size, MAX_TAKE)):
+    for k in range(np.int64(min(size, MAX_TAKE))):
         card = np.int64(obs["row_cards"][size - 1 - k])
         if card == JOKER or out[FITS + card] > 0 or out[SWAPS + card] > 0 or completes(obs, card):
             fits += np.float32(0.2)

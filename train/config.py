@@ -20,7 +20,7 @@ class Config:
     """Rules that differ, as in opening_points=30,max_turns=120."""
     seed: int = 0
     """Seed of the deals, the weights and the choices."""
-    decisions: int = 4_000_000
+    decisions: int = 2_500_000
     """Decisions to learn from; a run may be resumed with more."""
     games: int = 256
     """Games played side by side."""
@@ -34,9 +34,9 @@ class Config:
     """Learning rate at the start."""
     learning_rate_end: float = 5e-5
     """Learning rate at the end; it falls in a straight line."""
-    entropy: float = 0.02
+    entropy: float = 0.01
     """Weight of the entropy bonus at the start."""
-    entropy_end: float = 0.002
+    entropy_end: float = 0.001
     """Weight of the entropy bonus at the end; it falls in a straight line."""
     entropy_draw: float = 5.0
     """How many times the entropy bonus counts where a draw is chosen: takes pay only once a hand is played well."""
@@ -50,13 +50,17 @@ class Config:
     """Hidden numbers of the policy, for each suit and for all."""
     value_widths: tuple[int, int] = (64, 128)
     """Hidden numbers of the value estimate, for each suit and for all."""
-    opponent_share: float = 0.2
+    opponent_share: float = 0.1
     """Share of the games in which one seat learns and frozen snapshots play the others."""
+    bots: tuple[str, ...] = ("greedy",)
+    """Bots that one seat learns against in a share of the games; none for self-play alone."""
+    bot_share: float = 0.4
+    """Share of the games that are played against bots; in the rest the learner plays all seats."""
     snapshot_every: int = 20
     """Updates from one snapshot to the next."""
     pool: int = 8
     """Newest snapshots that are played against."""
-    evaluate_every: int = 20
+    evaluate_every: int = 15
     """Updates from one evaluation to the next."""
     evaluate_deals: int = 100
     """Duplicate deals of an evaluation against each anchor, the same in all of them."""
@@ -75,7 +79,7 @@ class Config:
             self._at_least(name, 1)
         for name in ("seed", "learning_rate", "learning_rate_end", "entropy", "entropy_end", "entropy_draw", "clip"):
             self._at_least(name, 0)
-        for name in ("gamma", "gae_lambda", "opponent_share"):
+        for name in ("gamma", "gae_lambda", "opponent_share", "bot_share"):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise ValueError(f"{name}={value}: expected 0 to 1")
@@ -85,6 +89,10 @@ class Config:
                 raise ValueError(
                     f"{name}={widths}: expected two whole numbers of at least 1, for each suit and for all"
                 )
+        if self.opponent_share + self.bot_share > 1:
+            raise ValueError(
+                f"opponent_share={self.opponent_share} and bot_share={self.bot_share}: more than 1 together"
+            )
         if not self.anchors:
             raise ValueError("anchors: name at least one agent")
         if self.batch_size > self.games * self.steps:

@@ -40,7 +40,14 @@ class Trainer:
         self.config, self.folder = config, folder
         torch.set_num_threads(config.threads)
         self.anchors: dict[str, Agent] = {name: agents.make(name) for name in config.anchors}
-        self.env = SelfPlayVecEnv(config.games, config.table(), seed=config.seed, opponent_share=config.opponent_share)
+        self.env = SelfPlayVecEnv(
+            config.games,
+            config.table(),
+            seed=config.seed,
+            opponent_share=config.opponent_share,
+            bots=[agents.make(name) for name in config.bots],
+            bot_share=config.bot_share,
+        )
         self.learner = make_learner(config, self.env)
         self.curve = Curve(folder, config.anchors)
         self.callback = CallbackList([])

@@ -5,7 +5,7 @@ Letters: ``N`` games, ``P`` players, ``F`` features.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ from jolly_env.observation import OBSERVATION
 from jolly_env.rules import Rules
 
 LEARNER = -1
-"""Number of the learner among the players of a table; opponents count from 0."""
+"""Number of the learner among the players of a table; snapshots count from 0 up, bots from FIRST_BOT down."""
+FIRST_BOT = -2
 
 
 class SelfPlayVecEnv(VecEnv):
@@ -42,10 +43,12 @@ class SelfPlayVecEnv(VecEnv):
         seed: int | None = None,
         opponents: Mapping[int, Agent] | None = None,
         opponent_share: float = 0.0,
+        bots: Sequence[Agent] = (),
+        bot_share: float = 0.0,
     ) -> None:
-        """Deal ``n`` games; in a share of them all seats but one are played by an opponent drawn at random.
+        """Deal ``n`` games; in shares of them all seats but one are played by an opponent or a bot drawn at random.
 
-        ``opponents`` are numbered from 0 on; :meth:`set_opponents` changes them.
+        ``opponents`` are numbered from 0 on; :meth:`set_opponents` changes them. Bots stay.
         """
         self.render_mode = None
         self.batch = Batch(n, rules, seed=seed, view="features")
@@ -54,6 +57,8 @@ class SelfPlayVecEnv(VecEnv):
         self.choice = np.zeros(0, dtype=np.int64)
         """Numbers of the opponents that new games are dealt to."""
         self.opponent_share = opponent_share
+        self.bots = {FIRST_BOT - i: bot for i, bot in enumerate(bots)}
+        self.bot_share = bot_share if bots else 0.0
         self.random = np.random.default_rng(seed)
         box = spaces.Box(-np.inf, np.inf, (FEATURES,), np.float32)
         super().__init__(n, box, spaces.Discrete(ACTIONS))
@@ -75,7 +80,7 @@ class SelfPlayVecEnv(VecEnv):
 
     def set_opponents(self, opponents: Mapping[int, Agent]) -> None:
         """Draw from these opponents in new games; those that are still in play stay until their games end."""
-        playing = {int(number): self.opponents[number] for number in np.unique(self.controllers) if number != LEARNER}
+        playing = {int(number): self.opponents[number] for number in np.unique(self.controllers) if number >= 0}
         self.opponents = playing | dict(opponents)
         self.choice = np.array(sorted(opponents), dtype=np.int64)
 
@@ -116,7 +121,8 @@ class SelfPlayVecEnv(VecEnv):
                 mine = np.flatnonzero(controllers[rows] == number)
                 chosen = rows[mine]
                 records = batch.observe(chosen, self._records[: len(chosen)])
-                actions[mine] = self.opponents[number].act(records, batch.masks[chosen], batch.keys[chosen])
+                player = self.opponents[number] if number >= 0 else self.bots[number]
+                actions[mine] = player.act(records, batch.masks[chosen], batch.keys[chosen])
             step = batch.step(actions, rows)
             same = rows[~dones[rows]]  # a new game has no decision yet that earned anything
             self.seat_rewards[same] += step.rewards[same]
@@ -127,12 +133,16 @@ class SelfPlayVecEnv(VecEnv):
     def _seat_players(self, rows: np.ndarray) -> None:
         """Draw who plays the new games of ``rows``."""
         self.controllers[rows] = LEARNER
-        if not len(self.choice) or self.opponent_share <= 0:
-            return
-        rows = rows[self.random.random(len(rows)) < self.opponent_share]
-        if len(rows):
-            self.controllers[rows] = self.random.choice(self.choice, size=(len(rows), 1))
-            self.controllers[rows, self.random.integers(self.players, size=len(rows))] = LEARNER
+        drawn = self.random.random(len(rows))
+        shares = (self.bot_share, self.bot_share + (self.opponent_share if len(self.choice) else 0.0))
+        for among, numbers in (
+            (drawn < shares[0], np.array(list(self.bots), dtype=np.int64)),
+            ((drawn >= shares[0]) & (drawn < shares[1]), self.choice),
+        ):
+            mine = rows[among]
+            if len(mine):
+                self.controllers[mine] = self.random.choice(numbers, size=(len(mine), 1))
+                self.controllers[mine, self.random.integers(self.players, size=len(mine))] = LEARNER
 
     def close(self) -> None:
         """Nothing is held that needs closing."""
