@@ -1,7 +1,8 @@
 """The networks: features in; one number an action, or one estimate, out.
 
 All suits are alike in Jolly, so what is known of each suit's cards goes through the same weights, together with what is
-known of all suits on average and of the moment. Runs and discards are scored from their own suit, all else from all.
+known of all suits on average and of the moment. Runs and discards are scored from their own suit, takes from what they
+are good for, all by the same weights; all else is scored from the whole.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ RUNS = act.RUN_STARTS * act.RUN_FORMS
 """Base runs of a suit."""
 BEFORE_RUNS = act.LAY_RUN
 AT_MELDS = act.DISCARD - act.MELD
+TAKE_NUMBERS, TAKE_WIDTH = 5, 32
 
 
 class Body(nn.Module):
@@ -70,18 +72,37 @@ class PolicyNetwork(nn.Module):
         self.of_suit = nn.Linear(widths[0], RUNS + RANKS, bias=False)
         self.of_suit_whole = nn.Linear(widths[1], RUNS + RANKS)
         self.head = nn.Linear(widths[1], BEFORE_RUNS + AT_MELDS + 1)
+        self.of_take = nn.Linear(TAKE_NUMBERS, TAKE_WIDTH, bias=False)
+        self.of_take_whole = nn.Linear(widths[1], TAKE_WIDTH)
+        self.take_head = nn.Linear(TAKE_WIDTH, 1)
 
     @property
     def heads(self) -> tuple[nn.Linear, ...]:
         """The last layers."""
-        return self.of_suit, self.of_suit_whole, self.head
+        return self.of_suit, self.of_suit_whole, self.head, self.take_head
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Return the scores of all actions, legal or not, in the order of their numbers."""
         by_suit, whole = self.body(features)
         runs, discards = (self.of_suit(by_suit) + self.of_suit_whole(whole).unsqueeze(1)).split((RUNS, RANKS), dim=2)
-        first, at_melds, joker = self.head(whole).split((BEFORE_RUNS, AT_MELDS, 1), dim=1)
-        return torch.cat((first, runs.flatten(1), at_melds, discards.flatten(1), joker), dim=1)
+        stock, takes, sets, at_melds, joker = self.head(whole).split(
+            (1, act.MAX_TAKE, act.LAY_RUN - act.LAY_SET, AT_MELDS, 1), dim=1
+        )
+        hidden = torch.relu(self.of_take(take_numbers(features)) + self.of_take_whole(whole).unsqueeze(1))
+        takes = takes + self.take_head(hidden).squeeze(2)
+        return torch.cat((stock, takes, sets, runs.flatten(1), at_melds, discards.flatten(1), joker), dim=1)
+
+
+def take_numbers(features: torch.Tensor) -> torch.Tensor:
+    """Return what each take from the row is good for: float32[B, FEATURES] -> float32[B, 19, 5].
+
+    How many of its cards fit and what the others cost, the same of its oldest card alone, and the number of its cards.
+    """
+    fits, idle = features[:, FEATURE_SLICES["take_fits"]], features[:, FEATURE_SLICES["take_idle"]]
+    none = torch.zeros_like(fits[:, :1])
+    count = torch.linspace(0, 1, act.MAX_TAKE, dtype=features.dtype, device=features.device).expand_as(fits)
+    steps = [torch.diff(numbers, dim=1, prepend=none) for numbers in (fits, idle)]
+    return torch.stack((fits, idle, *steps, count), dim=2)
 
 
 class ValueNetwork(nn.Module):

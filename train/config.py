@@ -34,11 +34,11 @@ class Config:
     """Learning rate at the start."""
     learning_rate_end: float = 5e-5
     """Learning rate at the end; it falls in a straight line."""
-    entropy: float = 0.01
+    entropy: float = 0.015
     """Weight of the entropy bonus at the start."""
     entropy_end: float = 0.001
     """Weight of the entropy bonus at the end; it falls in a straight line."""
-    entropy_draw: float = 5.0
+    entropy_draw: float = 4.0
     """How many times the entropy bonus counts where a draw is chosen: takes pay only once a hand is played well."""
     gamma: float = 1.0
     """Discount from one decision of a seat to its next."""
@@ -50,11 +50,11 @@ class Config:
     """Hidden numbers of the policy, for each suit and for all."""
     value_widths: tuple[int, int] = (64, 128)
     """Hidden numbers of the value estimate, for each suit and for all."""
-    opponent_share: float = 0.1
+    opponent_share: float = 0.2
     """Share of the games in which one seat learns and frozen snapshots play the others."""
-    bots: tuple[str, ...] = ("greedy",)
+    bots: tuple[str, ...] = ()
     """Bots that one seat learns against in a share of the games; none for self-play alone."""
-    bot_share: float = 0.4
+    bot_share: float = 0.3
     """Share of the games that are played against bots; in the rest the learner plays all seats."""
     snapshot_every: int = 20
     """Updates from one snapshot to the next."""
