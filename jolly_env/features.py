@@ -15,6 +15,7 @@ from jolly_env._jit import entry, kernel
 from jolly_env.actions import MAX_TAKE
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
 from jolly_env.observation import as_record
+from jolly_env.opening import POINTS
 from jolly_env.state import NO_MELD, PLAY, SET
 from jolly_env.warmup import warm_up_features
 
@@ -33,8 +34,8 @@ FEATURE_FIELDS: tuple[tuple[str, int], ...] = (
     ("known_next", CARD_KINDS),  # copies known to be held by the next player, / 2
     ("known_others", CARD_KINDS),  # by the players after that, / 2
     ("discarded_next", CARD_KINDS),  # discards of the next player in this round, / 2
-    ("take_fits", MAX_TAKE),  # of the k newest cards of the row, those that can be played at once, / 5; k from 1
-    ("take_idle", MAX_TAKE),  # what the others of them cost in hand, / 50
+    ("take_fits", MAX_TAKE),  # points that a take of the k newest cards makes playable, / 50; k from 1
+    ("take_idle", MAX_TAKE),  # what its other cards cost, / 50
     ("moment", 16),  # see write_moment
     ("players", 4 * 5),  # of each from the observer on: cards / 20, opened, laid / 100, total / 100, draws / 20
     ("rules", 12),  # players one-hot, then the rules that change play, scaled
@@ -165,40 +166,56 @@ def write_fits(obs: Any, out: np.ndarray) -> None:
 
 @kernel
 def write_takes(obs: Any, out: np.ndarray) -> None:
-    """Write what the newest cards of the row are good for: how many can be played at once, what the others cost."""
-    fits, idle = np.float32(0), np.float32(0)
+    """Write what the newest cards of the row are good for: the points that become playable, and what else they cost."""
+    c, d, h, s = held_ranks(obs, 0), held_ranks(obs, 1), held_ranks(obs, 2), held_ranks(obs, 3)
+    before = playable_points(out, c, d, h, s)
+    cost, jokers = 0, 0
     size = np.int64(obs["row_size"])
-    for k in range(np.int64(min(size, MAX_TAKE))):
+    for k in range(min(size, np.int64(MAX_TAKE))):
         card = np.int64(obs["row_cards"][size - 1 - k])
-        if card == JOKER or out[FITS + card] > 0 or out[SWAPS + card] > 0 or completes(obs, card):
-            fits += np.float32(0.2)
+        cost += HAND_VALUE[card] if card < JOKER else 10
+        bit = np.int64(1) << (card % RANKS)
+        if card == JOKER:
+            jokers += 10
+        elif card < RANKS:
+            c |= bit
+        elif card < 2 * RANKS:
+            d |= bit
+        elif card < 3 * RANKS:
+            h |= bit
         else:
-            idle += np.float32(0.02) * HAND_VALUE[card]
-        out[TAKE_FITS + k] = fits
-        out[TAKE_IDLE + k] = idle
+            s |= bit
+        gained = playable_points(out, c, d, h, s) + jokers - before
+        out[TAKE_FITS + k] = np.float32(0.02) * gained
+        out[TAKE_IDLE + k] = np.float32(0.02) * max(cost - gained, 0)
 
 
 @kernel
-def completes(obs: Any, card: int) -> bool:
-    """Tell whether the hand holds two naturals that make a set or a run of three with ``card`` (R3, R4)."""
-    hand = obs["hand"]
-    suit, rank = card // RANKS, card % RANKS
-    others = 0
-    for other in range(SUITS):
-        if other != suit and hand[RANKS * other + rank] > 0:
-            others += 1
-    if others >= 2:
-        return True
-    base = RANKS * suit
-    for place in range(rank, PLACES, RANKS):  # an ace has two places
-        for low in range(max(place - 2, 0), min(place, PLACES - 3) + 1):
-            held = 0
-            for other in range(low, low + 3):
-                if other != place and hand[base + other % RANKS] > 0:
-                    held += 1
-            if held == 2:
-                return True
-    return False
+def held_ranks(obs: Any, suit: int) -> int:
+    """Return the ranks of a suit that the hand holds, as bits."""
+    ranks = np.int64(0)
+    for rank in range(RANKS):
+        if obs["hand"][RANKS * suit + rank] > 0:
+            ranks |= np.int64(1) << rank
+    return ranks
+
+
+@kernel
+def playable_points(out: np.ndarray, c: int, d: int, h: int, s: int) -> int:
+    """Return the points of the cards of such suits that lie in a set or a run of three, or fit a meld on the table."""
+    triples = (c & d & (h | s)) | (h & s & (c | d))
+    points = np.int64(0)
+    for suit in range(SUITS):
+        held = c if suit == 0 else (d if suit == 1 else (h if suit == 2 else s))
+        places = held | (held & 1) << RANKS
+        middle = places & places >> 1 & places >> 2
+        rows = middle | middle << 1 | middle << 2
+        fitting = np.int64(0)
+        for rank in range(RANKS):
+            if out[FITS + RANKS * suit + rank] > 0 or out[SWAPS + RANKS * suit + rank] > 0:
+                fitting |= np.int64(1) << rank
+        points += POINTS[(rows | rows >> RANKS | triples | fitting) & held]
+    return points
 
 
 @kernel
