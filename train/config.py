@@ -20,7 +20,7 @@ class Config:
     """Rules that differ, as in opening_points=30,max_turns=120."""
     seed: int = 0
     """Seed of the deals, the weights and the choices."""
-    decisions: int = 2_500_000
+    decisions: int = 3_000_000
     """Decisions to learn from; a run may be resumed with more."""
     games: int = 256
     """Games played side by side."""
@@ -60,7 +60,7 @@ class Config:
     """Updates from one snapshot to the next."""
     pool: int = 8
     """Newest snapshots that are played against."""
-    evaluate_every: int = 15
+    evaluate_every: int = 20
     """Updates from one evaluation to the next."""
     evaluate_deals: int = 100
     """Duplicate deals of an evaluation against each anchor, the same in all of them."""
