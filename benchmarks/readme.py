@@ -1,6 +1,7 @@
 """``python -m benchmarks.readme``: write the figures of README.md from the results of the benchmarks.
 
-A block ``<!-- figures:engine -->`` … ``<!-- /figures -->`` is filled from ``benchmarks/results/engine.json``.
+A block ``<!-- figures:engine -->`` … ``<!-- /figures -->`` is filled from ``benchmarks/results/engine.json``;
+``demo.json`` is the ``result.json`` of the evaluation that ``make demo`` ends with.
 """
 
 from __future__ import annotations
@@ -81,7 +82,25 @@ def train_block(result: dict[str, Any]) -> list[str]:
     return lines
 
 
-BLOCKS: dict[str, Callable[[dict[str, Any]], list[str]]] = {"engine": engine_block, "train": train_block}
+def demo_block(result: dict[str, Any]) -> list[str]:
+    """Return the lines of how the demo's agent did, from the ``result.json`` of its evaluation."""
+    lines = ["| | rounds won | points a round |", "|---|--:|--:|"]
+    for pair in result["pairs"]:
+        (low, high), (fewest, most) = pair["win_share_ci"], pair["points_ci"]
+        won = f"**{100 * pair['win_share']:.1f}%** ({100 * low:.1f} to {100 * high:.1f})"
+        points = f"{pair['points']:+.1f} ({fewest:+.1f} to {most:+.1f})"
+        lines.append(f"| {Path(pair['a']).name} against {Path(pair['b']).name} | {won} | {points} |")
+    lines += ["", f"{result['deals']:,} duplicate deals, each in both seatings; 95% intervals bootstrapped by deal."]
+    return lines
+
+
+BLOCKS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    "engine": engine_block,
+    "train": train_block,
+    "demo": demo_block,
+}
+COMMANDS = {name: f"python -m benchmarks.{name} --json benchmarks/results/{name}.json" for name in BLOCKS}
+COMMANDS["demo"] = "make demo"
 
 
 def _three(value: Any) -> str:
@@ -113,9 +132,9 @@ def render(text: str, results: Path = RESULTS) -> str:
 
     def fill(match: re.Match[str]) -> str:
         name, path = match[2], results / f"{match[2]}.json"
-        command = f"python -m benchmarks.{name} --json benchmarks/results/{name}.json"
         if name not in BLOCKS:
             raise ValueError(f"README.md: figures:{name}: expected one of {', '.join(BLOCKS)}")
+        command = COMMANDS[name]
         if not path.exists():
             return f"{match[1]}Not measured yet; `{command}` does.\n{match[3]}"
         try:
@@ -130,11 +149,10 @@ def render(text: str, results: Path = RESULTS) -> str:
 
 def _origin(result: dict[str, Any], command: str) -> str:
     """Return the line that says how the figures came about."""
-    machine = result["machine"]
     day, commit = str(result["started"])[:10], str(result["commit"] or "unknown")[:10]
-    return (
-        f"`{command}` measures this again. Measured on {day} at commit {commit}: {machine['cpu']}, {machine['system']}."
-    )
+    told = f"`{command}` measures this again. Measured on {day} at commit {commit}"
+    machine = result.get("machine")
+    return f"{told}: {machine['cpu']}, {machine['system']}." if machine else f"{told}."
 
 
 @dataclass
