@@ -18,7 +18,7 @@ from jolly_env import engine
 from jolly_env.agent import RandomAgent
 from jolly_env.batch import Batch
 from jolly_env.cards import JOKER, RANKS
-from jolly_env.opening import new_scratch
+from jolly_env.packing import new_scratch
 from jolly_env.rules import Rules
 from jolly_env.state import PLAY
 

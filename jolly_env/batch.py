@@ -18,7 +18,7 @@ from jolly_env.features import FEATURES, write_features
 from jolly_env.legal import random_legal, write_mask
 from jolly_env.moves import State
 from jolly_env.observation import OBSERVATION, observe
-from jolly_env.opening import new_scratch
+from jolly_env.packing import new_scratch
 from jolly_env.rules import PLAYERS, Rules
 from jolly_env.seeding import seed_streams
 from jolly_env.state import GAME_OVER, ROUND_OVER, STATE, move_states

@@ -11,7 +11,7 @@ from jolly_env.cards import CARD_KINDS, JOKER, PLACES
 from jolly_env.engine import REFRESH, clear_round, mix, run, shuffle_stock
 from jolly_env.moves import State, hold
 from jolly_env.observation import as_record
-from jolly_env.opening import new_scratch
+from jolly_env.packing import new_scratch
 from jolly_env.rules import JOKERS, MAX_PLAYERS, PLAYERS, RULE_FIELDS
 from jolly_env.state import HISTORY, MAX_CARDS, MAX_MELDS, STATE
 from jolly_env.warmup import warm_up_determinize

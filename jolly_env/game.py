@@ -21,7 +21,7 @@ from jolly_env.cards import CARD_KINDS, Card, format_card
 from jolly_env.explain import why_not
 from jolly_env.legal import write_mask
 from jolly_env.observation import OBSERVATION, observe
-from jolly_env.opening import new_scratch
+from jolly_env.packing import new_scratch
 from jolly_env.rules import Rules
 from jolly_env.seeding import seed_streams
 from jolly_env.state import STATE, Ending, Phase, copy_states

@@ -6,9 +6,9 @@ this turn), the jokers it takes, its points and its number of cards. The seat ca
 that fit the hand together are worth enough and leave a card. A first step is legal exactly if such a packing holds
 a candidate that begins with it: each base meld of three within a candidate is such a step, as the order is free.
 
-A packing is sought by branch and bound. Its value is at most the points of the cards that lie in some candidate
-without a joker, and for each joker the most that a candidate gains by it; two tables give a quicker, weaker bound of
-the same kind, which settles most hands before any candidate is listed.
+How a packing is sought is the matter of ``packing``. Its value is at most the points of the cards that lie in some
+candidate without a joker, and for each joker the most that a candidate gains by it; two tables give a quicker, weaker
+bound of the same kind, which settles most hands before any candidate is listed.
 """
 
 from __future__ import annotations
@@ -20,45 +20,57 @@ from jolly_env._jit import kernel
 from jolly_env.bits import bit_count, has_bit, set_bit
 from jolly_env.cards import JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
 from jolly_env.moves import State, pairs_of, places_of, triples_of
+from jolly_env.packing import (
+    BASE,
+    BITS,
+    BOTH,
+    COUNT,
+    FORM,
+    FROM_HERE,
+    GROUPS,
+    JOKERS,
+    LOW,
+    NEED,
+    NEXT,
+    NONE,
+    ONE,
+    POINTS,
+    SHAPE,
+    SPARE_CARDS,
+    SPARE_FREE,
+    SPARE_JOKERS,
+    STEPS,
+    TWO,
+    VALUE,
+    WHOLE_HAND,
+    bound_candidates,
+    find_packing,
+    group_candidates,
+    most_points,
+    search_deeply,
+)
 from jolly_env.rules import OPENING_POINTS
 from jolly_env.state import MAX_CARDS, SET
 
 SET_SUITS = act.SET_SUITS
-
-# Rows of the scratch: first the candidates, then the path of the search.
-BITS, BOTH, JOKERS, VALUE, COUNT, FREE, SHAPE, BASE, LOW, FORM = range(10)
-FROM_HERE, ONE, TWO, SPARE_JOKERS, NEED, SPARE_CARDS, SPARE_FREE, NEXT = range(10, 18)
-SCRATCH_ROWS = 18
-SCRATCH_COLUMNS = 8192
-"""Room for the candidates of any hand; the most that a hand of 20 can have is shown in the tests."""
 
 # Shapes of a candidate, with the meaning of BASE, LOW and FORM.
 # Typed, like all constants that are handed to kernels here: a plain int would be compiled as a type of its own.
 NEW_SET = np.int64(0)  # rank, 0, suits of the naturals as bits
 NEW_RUN = np.int64(1)  # suit, lowest place, places of the jokers as bits
 EXTENSION = np.int64(2)  # first action, 0, 0
-NONE, UP, DOWN, MARK = np.int64(0), np.int64(1), np.int64(-1), np.int64(1)
+UP, DOWN, MARK = np.int64(1), np.int64(-1), np.int64(1)
 
-CARDS = (np.int64(1) << 52) - 1
-"""The bits of the naturals."""
 FIRST_SIDE = 52
 """First bit of a candidate's set that stands for a place at a meld of this turn."""
 
 
-def new_scratch() -> np.ndarray:
-    """Return room for the search: int64[18, 8192]. One caller at a time may use it."""
-    return np.zeros((SCRATCH_ROWS, SCRATCH_COLUMNS), dtype=np.int64)
-
-
-def _mask_tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return, by 13-bit mask of ranks, the points in hand order (ace 10), and the most that a joker gains by them.
+def _run_gain_table() -> np.ndarray:
+    """Return the most that a joker gains by the cards of one suit, by 13-bit mask of ranks.
 
     The gain is the joker's own place and up to two cards on either side of it: a longer row of cards needs no joker.
     """
     masks = np.arange(1 << RANKS)
-    points = np.zeros(1 << RANKS, dtype=np.int16)
-    for rank in range(RANKS):
-        points += np.where(masks >> rank & 1, PLACE_VALUE[rank if rank else RANKS], 0).astype(np.int16)
     places = masks | (masks & 1) << RANKS
     gain = np.zeros(1 << RANKS, dtype=np.int16)
     for place in range(PLACES):
@@ -70,10 +82,10 @@ def _mask_tables() -> tuple[np.ndarray, np.ndarray]:
                     reached &= (places >> other & 1).astype(bool)
                     here += np.where(reached, PLACE_VALUE[other], 0)
         gain = np.maximum(gain, here).astype(np.int16)
-    return points, gain
+    return gain
 
 
-POINTS, RUN_GAIN = _mask_tables()
+RUN_GAIN = _run_gain_table()
 
 
 @kernel
@@ -294,94 +306,6 @@ def add_row(
 
 
 @kernel
-def bound_candidates(scratch: np.ndarray, n: int, two: int, ace: int) -> tuple[int, int]:
-    """Fill the rows FREE and FROM_HERE; return the points of all free cards and the gain of a joker.
-
-    A card is free if it lies in a candidate without a joker; the gain is the most that a candidate is worth beyond its
-    free cards, for each of its jokers. A packing is worth at most the points of its free cards and the gain for each
-    joker. FROM_HERE are the cards of a candidate and of all after it.
-    """
-    free, from_here = np.int64(0), np.int64(0)
-    for i in range(n - 1, -1, -1):
-        from_here |= scratch[BITS, i] & CARDS
-        scratch[FROM_HERE, i] = from_here
-        if scratch[JOKERS, i] == 0:
-            free |= scratch[BITS, i] & CARDS
-    gain = np.int64(0)
-    for i in range(n):
-        points = card_points(scratch[BITS, i] & free, ace)
-        scratch[FREE, i] = points
-        jokers = scratch[JOKERS, i]
-        if jokers > 0:
-            gain = max(gain, (scratch[VALUE, i] - points + jokers - 1) // jokers)
-    return card_points(free, ace) + card_points(free & two, ace), gain
-
-
-@kernel
-def most_points(one: int, two: int, jokers: int, ace: int, ace_sets: int) -> int:
-    """Return a bound of what cards at hand are worth on the table, however they lie.
-
-    A joker stands for 10 points at most, but in a set of aces, of which there are at most ``ace_sets``, for 25.
-    """
-    return card_points(one, ace) + card_points(one & two, ace) + 10 * jokers + 15 * min(jokers, ace_sets)
-
-
-@kernel
-def card_points(bits: int, ace: int) -> int:
-    """Return the most that a set of naturals can be worth, where an ace is worth at most ``ace``."""
-    points = 0
-    for suit in range(SUITS):
-        ranks = bits >> (RANKS * suit) & ((1 << RANKS) - 1)
-        points += POINTS[ranks] + (ranks & 1) * (ace - 10)
-    return points
-
-
-@kernel
-def find_packing(scratch: np.ndarray, n: int, root: int, gain: int, ace: int, ace_sets: int) -> int:
-    """Look for candidates that fit together with ``root`` and are worth enough.
-
-    Column 0 of the path holds what is at hand. Returns the number of candidates of a packing, which then stand in the
-    row NEXT from column 0 on, or 0 if there is none.
-    """
-    depth = 0
-    scratch[NEXT, 0] = root
-    while True:
-        i = scratch[NEXT, depth]
-        if i >= n or (depth == 0 and i > root):
-            if depth == 0:
-                return 0
-            depth -= 1
-            scratch[NEXT, depth] += 1
-            continue
-        one, two, bits = scratch[ONE, depth], scratch[TWO, depth], scratch[BITS, i]
-        jokers = scratch[SPARE_JOKERS, depth] - scratch[JOKERS, i]
-        cards = scratch[SPARE_CARDS, depth] - scratch[COUNT, i]
-        if bits & ~one or scratch[BOTH, i] & ~two or jokers < 0 or cards < 0:
-            scratch[NEXT, depth] += 1
-            continue
-        need = scratch[NEED, depth] - scratch[VALUE, i]
-        if need <= 0:
-            return depth + 1
-        # A candidate may be taken twice where both copies of its cards are held; other orders say nothing new.
-        start = i if depth > 0 else 0
-        free = scratch[SPARE_FREE, depth] - scratch[FREE, i]
-        one &= ~(bits & ~two) & ~scratch[BOTH, i]
-        two &= ~bits
-        rest = one & scratch[FROM_HERE, start]
-        if cards == 0 or need > free + jokers * gain or need > most_points(rest, two, jokers, ace, ace_sets):
-            scratch[NEXT, depth] += 1
-            continue
-        depth += 1
-        scratch[NEXT, depth] = start
-        scratch[ONE, depth] = one
-        scratch[TWO, depth] = two
-        scratch[SPARE_JOKERS, depth] = jokers
-        scratch[SPARE_CARDS, depth] = cards
-        scratch[NEED, depth] = need
-        scratch[SPARE_FREE, depth] = free
-
-
-@kernel
 def first_steps(legal: np.ndarray, scratch: np.ndarray, i: int, mark: int) -> bool:
     """Tell whether candidate ``i`` begins with an action that is not in ``legal`` yet; add its actions if ``mark``."""
     new = False
@@ -436,13 +360,25 @@ def legal_opening(state: State, scratch: np.ndarray) -> None:
         return
     scratch[ONE, 0], scratch[TWO, 0], scratch[SPARE_JOKERS, 0] = one, two, jokers
     scratch[NEED, 0], scratch[SPARE_CARDS, 0], scratch[SPARE_FREE, 0] = need, hand - 1, free
+    scratch[GROUPS, STEPS] = 0
+    deep = False
     for i in range(n):
-        if first_steps(state["legal"], scratch, i, NONE):
+        if not first_steps(state["legal"], scratch, i, NONE):
+            continue
+        found = NONE
+        if not deep:
             found = find_packing(scratch, n, i, gain, ace, ace_sets)
-            if found == 0:
-                scratch[COUNT, i] = MAX_CARDS  # it is in no packing: it fits nowhere from now on
-            for step in range(found):
-                first_steps(state["legal"], scratch, scratch[NEXT, step], MARK)
+            if found < 0:
+                deep = True
+                group_candidates(scratch, n)
+                if search_deeply(scratch, WHOLE_HAND, gain, ace, ace_sets) == 0:
+                    return
+        if deep:
+            found = search_deeply(scratch, i, gain, ace, ace_sets)
+        if found == 0:
+            scratch[COUNT, i] = MAX_CARDS  # it is in no packing: it fits nowhere from now on
+        for step in range(found):
+            first_steps(state["legal"], scratch, scratch[NEXT, step], MARK)
 
 
 @kernel

@@ -14,7 +14,7 @@ from tools import legal, position
 from jolly_env import Rules
 from jolly_env.cards import PLACES, RANKS, SUITS, parse_cards
 from jolly_env.game import Game
-from jolly_env.opening import SCRATCH_COLUMNS
+from jolly_env.packing import SCRATCH_COLUMNS
 
 
 class Table:
