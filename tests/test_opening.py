@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +14,9 @@ from referee_melds import DISCARD, JOKER
 from tools import legal, position
 
 from jolly_env import Rules
-from jolly_env.cards import PLACES, RANKS, SUITS, parse_cards
+from jolly_env.cards import PLACE_VALUE, PLACES, RANKS, SUITS, parse_cards
 from jolly_env.game import Game
-from jolly_env.packing import SCRATCH_COLUMNS
+from jolly_env.packing import GROUPS, MOST_STEPS, SCRATCH_COLUMNS, new_scratch
 
 
 class Table:
@@ -178,6 +180,106 @@ def test_melds_of_earlier_turns_are_out_of_reach() -> None:
     game.state["opening_laid"] = 18
     game.refresh()
     assert legal(game) == {"attach 8h m1 high"}
+
+
+# --- the deep search -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("steps", [0, 20, 200])
+def test_the_deep_search_agrees_with_the_referee(steps: int) -> None:
+    """The quick search gives up at once, or in the midst of a hand with some candidates found out of the question."""
+    rng = random.Random(steps)
+    table, seen = Table(), Counter[str]()
+    table.game._scratch = new_scratch()
+    table.game._scratch[GROUPS, MOST_STEPS] = steps
+    for i in range(300):
+        held = random_hand(rng, most=10, jokers=6 if i % 4 == 0 else None)
+        seen += table.agree(held, wanted(rng, held), rng)
+    assert min(seen["open"], seen["closed"], seen["steps"]) > 50, seen
+
+
+def test_where_the_quick_search_gives_up_changes_nothing() -> None:
+    """Hands that are too large for the referee, before and after each lay."""
+    rng = random.Random(11)
+    tables = [Table() for _ in range(3)]
+    for table, steps in zip(tables, (0, 500, 20_000), strict=True):
+        table.game._scratch = new_scratch()
+        table.game._scratch[GROUPS, MOST_STEPS] = steps
+    for i in range(400):
+        held = random_hand(rng, most=20, jokers=6 if i % 2 else None)
+        need = wanted(rng, held)
+        allowed = [table.engine(held, need) for table in tables]
+        while True:
+            assert allowed[0] == allowed[1] == allowed[2], (held, need)
+            plays = [action for action in allowed[0] if action < DISCARD]
+            if not plays or tables[0].game.state["opened_turn"][0] >= 0:
+                break
+            action = rng.choice(plays)
+            for table in tables:
+                table.game.step(action)
+            allowed = [table.game.legal_actions().tolist() for table in tables]
+
+
+def worth_of_one_suit(held: list[int]) -> int:
+    """Return the most that a hand of one suit can lay with a card left (R3, R4): no sets, so a sweep over the places.
+
+    A state is: the runs that go on (cards, three at most; whether the last is a joker), jokers used, aces used below
+    the two, whether a natural stays in hand; its value the most points so far.
+    """
+    jokers = held.count(JOKER)
+    naturals = Counter(card % RANKS for card in held if card != JOKER)
+    states: dict[tuple[tuple[tuple[int, bool], ...], int, int, bool], int] = {((), 0, 0, False): 0}
+    for place in range(PLACES):
+        after: dict[tuple[tuple[tuple[int, bool], ...], int, int, bool], int] = {}
+        for (runs, used, aces, stays), points in states.items():
+            here = naturals[place % RANKS] - (aces if place == PLACES - 1 else 0)
+            for going, cards, wild in ways_on(runs, here, jokers - used):
+                low = cards if place == 0 else aces
+                left = stays or (place > 0 and cards < here)
+                key = (tuple(sorted(going)), used + wild, low, left)
+                worth = points + int(PLACE_VALUE[place]) * (cards + wild)
+                after[key] = max(after.get(key, 0), worth)
+        states = after
+    return max(
+        points
+        for (runs, used, _, stays), points in states.items()
+        if all(cards == 3 for cards, _ in runs) and (stays or used < jokers)
+    )
+
+
+def ways_on(runs: tuple[tuple[int, bool], ...], naturals: int, jokers: int) -> set[tuple[Any, int, int]]:
+    """Return how runs can go on at a place, or new ones begin: the runs, the naturals and the jokers that go in."""
+    ways: set[tuple[Any, int, int]] = {((), 0, 0)}
+    for cards, wild in (*runs, *[(0, False)] * (naturals + jokers)):
+        longer = min(cards + 1, 3)
+        more = set()
+        for going, used, joked in ways:
+            if cards in (0, 3):
+                more.add((going, used, joked))
+            if used < naturals:
+                more.add((tuple(sorted((*going, (longer, False)))), used + 1, joked))
+            if joked < jokers and not wild:
+                more.add((tuple(sorted((*going, (longer, True)))), used, joked + 1))
+        ways = more
+    return ways
+
+
+@pytest.mark.parametrize(
+    ("held", "most"),
+    [
+        ("As As 2s 3s 4s 5s 6s 7s 8s 9s Ts Js Js Qs Ks * * * * *", 162),
+        ("As As 2s 3s 4s 5s 5s 6s 7s 8s 9s Js Qs Ks * * * * * *", 157),
+        ("Ah Ah 2h 4h 5h 6h 6h 7h 7h 8h 9h Th Th Jh Qh Kh * * * *", 162),
+        ("As 2s 3s 4s 5s *", 20),
+    ],
+)
+def test_the_last_point_of_a_suit_with_many_jokers(held: str, most: int) -> None:
+    """Near the most that such a hand is worth, a search that takes no notice of equal states needs minutes."""
+    hand, table = parse_cards(held), Table()
+    assert worth_of_one_suit(hand) == most
+    lays = [{action for action in table.engine(hand, most + d) if action < DISCARD} for d in (-20, -5, -1, 0, 1, 2, 9)]
+    assert all(more >= fewer for more, fewer in itertools.pairwise(lays))
+    assert lays[3] and not lays[4], "the frontier"
 
 
 # --- the room for candidates ---------------------------------------------------------------------
