@@ -15,7 +15,7 @@ from jolly_env._jit import entry, kernel
 from jolly_env.actions import MAX_TAKE
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
 from jolly_env.observation import as_record
-from jolly_env.opening import POINTS
+from jolly_env.packing import POINTS
 from jolly_env.state import NO_MELD, PLAY, SET
 from jolly_env.warmup import warm_up_features
 
