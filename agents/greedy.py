@@ -99,7 +99,7 @@ def first_legal(mask: np.ndarray) -> int:
 @kernel
 def worth(obs: Any, hand: np.ndarray) -> int:
     """Return what a hand is worth now, in hundredths of a point: what it lays less what is left. Uses it up."""
-    points = lay_out(obs, hand)
+    points = lay_out(obs, hand, 0.0)
     if hand[COUNT] <= 1:
         points += obs["rules"][CLOSING_BONUS] + np.int64(32768) * obs["rules_high"][CLOSING_BONUS]
     return 100 * points - LEFT * hand_cost(hand) + JOKER_LEFT * hand[JOKERS]

@@ -116,8 +116,8 @@ def lay_naturals(hand: np.ndarray) -> int:
 
 
 @kernel
-def lay_with_joker(hand: np.ndarray) -> int:
-    """Lay the dearest meld of two naturals and a joker; return the points, 0 if there is none."""
+def lay_with_joker(hand: np.ndarray, price: float) -> int:
+    """Lay the dearest meld of two naturals and a joker; return its points, 0 if none makes more than ``price``."""
     best, best_suit, best_low, best_miss = 0, -1, 0, 0
     best_suits = 0
     if hand[COUNT] <= 3:
@@ -141,7 +141,7 @@ def lay_with_joker(hand: np.ndarray) -> int:
             if points > best:
                 best, best_suit, best_low = points, suit, low
                 best_miss = lowest_bit(~(held >> low) & 7)
-    if best == 0:
+    if best <= price:
         return 0
     if best_suit < 0:
         drop_card(hand, lowest_bit(best_suits), best_low)
@@ -200,11 +200,11 @@ def attach_naturals(obs: Any, hand: np.ndarray) -> int:
 
 
 @kernel
-def lay_out(obs: Any, hand: np.ndarray) -> int:
-    """Lay, attach and swap in all that goes from a hand, one joker a meld; return the points."""
+def lay_out(obs: Any, hand: np.ndarray, price: float) -> int:
+    """Lay, attach and swap in all that goes from a hand, a joker where it makes more than ``price``; return the points."""
     points = lay_naturals(hand) + attach_naturals(obs, hand)
     while hand[JOKERS] > 0:
-        gain = lay_with_joker(hand)
+        gain = lay_with_joker(hand, price)
         if gain == 0:
             break
         points += gain

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import importlib
 import importlib.util
 import inspect
 import sys
@@ -12,35 +13,44 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, cast
 
-from jolly_env.agent import Agent, RandomAgent
+from jolly_env.agent import Agent
 
 NAMES: Final[dict[str, str]] = {
     "random": "plays every legal action with equal probability",
     "greedy": "opens when it can, lays, attaches and swaps all it can, sheds the dearest idle card",
+    "careful": "weighs what may still come, what a discard gives away, and the price of a joker",
 }
 """The rungs, weakest first, with what each does."""
 
 
-def _greedy() -> Agent:
-    """Return the greedy agent; its kernels are imported only now."""
-    from agents.greedy import GreedyAgent
+def _rung(module: str, name: str) -> Callable[..., Agent]:
+    """Return what makes an agent of a class; its kernels are imported only then."""
 
-    return GreedyAgent()
+    def made(**options: float) -> Agent:
+        return cast(Agent, getattr(importlib.import_module(module), name)(**options))
+
+    return made
 
 
-_MAKERS: Final[dict[str, Callable[[], Agent]]] = {"random": RandomAgent, "greedy": _greedy}
+_MAKERS: Final[dict[str, Callable[..., Agent]]] = {
+    "random": _rung("jolly_env.agent", "RandomAgent"),
+    "greedy": _rung("agents.greedy", "GreedyAgent"),
+    "careful": _rung("agents.careful", "CarefulAgent"),
+}
 
 
 def make(name: str) -> Agent:
     """Return the agent of this name; ``ValueError`` of one line if there is none or it can't be made.
 
-    ``name`` is a rung (:data:`NAMES`), the path of a run folder or of weights (``runs/x/best``), or the path of a
-    file and a class in it (``mybots.py:Cautious``), which is made without arguments.
+    ``name`` is a rung (:data:`NAMES`), with numbers in place of its own where wanted (``careful:joker=20,stock=2``);
+    the path of a run folder or of weights (``runs/x/best``); or the path of a file and a class in it
+    (``mybots.py:Cautious``), which is made without arguments.
     """
     if not isinstance(name, str):
         raise ValueError(f"agent {name!r}: expected a name or a path as text")
-    if name in _MAKERS:
-        return _MAKERS[name]()
+    rung, _, options = name.partition(":")
+    if rung in _MAKERS:
+        return _with_options(name, rung, options)
     file, colon, class_name = name.rpartition(":")
     if colon and file.endswith(".py"):
         return _from_file(name, Path(file), class_name)
@@ -59,6 +69,27 @@ def make(name: str) -> Agent:
         f"agent {name!r}: no such agent{hint} (expected {', '.join(_MAKERS)}, "
         "a run folder such as runs/x/best, or a file and class such as mybots.py:Cautious)"
     )
+
+
+def _with_options(name: str, rung: str, text: str) -> Agent:
+    """Return a rung with the options that stand behind its name, as in joker=20,stock=2."""
+    options: dict[str, float] = {}
+    for part in text.split(",") if text else ():
+        key, sign, value = part.partition("=")
+        try:
+            options[key.strip()] = float(value)
+        except ValueError:
+            sign = ""
+        if not sign or not key.strip().isidentifier():
+            raise ValueError(f"agent {name!r}: {part!r}: expected NAME=NUMBER, as in careful:joker=20,stock=2")
+    try:
+        return _MAKERS[rung](**options)
+    except TypeError as error:
+        if options and "unexpected keyword" in str(error) or "takes no arguments" in str(error):
+            raise ValueError(f"agent {name!r}: {rung} has no option {', '.join(options)}") from None
+        raise
+    except ValueError as error:
+        raise ValueError(f"agent {name!r}: {error}") from None
 
 
 def _there(path: Path) -> bool:

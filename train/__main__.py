@@ -46,11 +46,47 @@ class Resume:
     """New end of the run; by default the one it was started with."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Tune:
+    """Search for better weights of a bot by CMA-ES, in play on duplicate deals that are never used again.
+
+    The file is written after each generation; the same command goes on with it.
+
+    Example: python -m train tune careful --against greedy --out runs/careful.json
+    """
+
+    agent: tyro.conf.Positional[str]
+    """The bot: careful or planner."""
+    out: Path
+    """File for the weights and the course of the search."""
+    against: tuple[str, ...] = ("greedy",)
+    """Opponents; the mean of the points against each of them counts."""
+    players: int = 2
+    """Players at the table; one candidate meets a field."""
+    rules: str = ""
+    """Rules that differ, as in opening_points=30."""
+    generations: int = 40
+    """Generations."""
+    population: int = 16
+    """Candidates of a generation."""
+    deals: int = 1000
+    """Deals for each candidate and opponent."""
+    seed: int = 1
+    """Seed of the deals and the candidates."""
+    workers: int = 2
+    """Processes side by side."""
+
+
 @main_guard
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
-    options: Run | Resume = parse({"run": Run, "resume": Resume}, "python -m train", "Train agents by self-play.", argv)
+    commands = {"run": Run, "resume": Resume, "tune": Tune}
+    options: Run | Resume | Tune = parse(commands, "python -m train", "Train agents by self-play; tune bots.", argv)
+    if isinstance(options, Tune):
+        from train.tune import tune
+
+        return tune(options, argv)
     from train.run import go_on, start  # here, so that --help need not wait for torch
 
     with catch_interrupts() as interrupts:
