@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.danger import danger
 from agents.greedy import choose_joker, find_lays, first_legal
 from agents.hand import COUNT, JOKERS, ONES, TWOS, add_card, copy_hand, hand_cost, play_from, read_hand
 from agents.laydown import lay_out, may_help, read_fits
+from agents.others import caught, danger, nearness
 from agents.outs import read_reach, table_points, value_runs, value_sets
 from agents.weights import Weights, weigh
 from jolly_env import actions as act
@@ -19,7 +19,7 @@ from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.bits import lowest_bit
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, RANKS, SUITS
 from jolly_env.observation import as_record
-from jolly_env.rules import CLOSING_BONUS, PLAYERS
+from jolly_env.rules import CLOSING_BONUS
 from jolly_env.state import DRAW
 
 WEIGHTS: Final[Weights] = {
@@ -62,8 +62,6 @@ WEIGHTS: Final[Weights] = {
     CLOSE,
 ) = range(len(WEIGHTS))
 
-CAUGHT: Final = 6.0
-"""Points that a card in another hand is reckoned to cost at the end."""
 LOWEST: Final = -1e18
 HAND, WORK, FITS, FOUND = range(4)
 REACH, TABLE, KEEP = range(3)
@@ -137,25 +135,6 @@ def careful_action(
     if action < 0:
         action = choose_discard(obs, mask, key, w, hands, values)
     return action if action >= 0 else first_legal(mask)
-
-
-@kernel
-def nearness(obs: Any) -> float:
-    """Return how near another player is to closing: 0 while none has opened, 1 with one card in hand."""
-    near = 0.0
-    for i in range(1, np.int64(obs["rules"][PLAYERS])):
-        if obs["opened"][i] == 1:
-            near = max(near, (8.0 - obs["hand_size"][i]) / 7.0)
-    return near
-
-
-@kernel
-def caught(obs: Any) -> float:
-    """Return the points that the others are reckoned to be caught with, on average."""
-    cards, others = 0.0, np.int64(obs["rules"][PLAYERS]) - 1
-    for i in range(1, others + 1):
-        cards += obs["hand_size"][i]
-    return CAUGHT * cards / others
 
 
 @kernel

@@ -155,10 +155,9 @@ def lay_with_joker(hand: np.ndarray, price: float) -> int:
 
 
 @kernel
-def attach_naturals(obs: Any, hand: np.ndarray) -> int:
-    """Attach and swap in whatever fits the melds that the observer may touch; return the points."""
+def attach_naturals(obs: Any, hand: np.ndarray, opened: bool) -> int:
+    """Attach and swap in whatever fits; unless ``opened``, to melds of this turn only. Returns the points."""
     total = 0
-    opened = obs["opened"][0] == 1
     for meld in range(obs["meld_count"]):
         if not opened and obs["meld_this_turn"][meld] == 0:
             continue
@@ -202,7 +201,7 @@ def attach_naturals(obs: Any, hand: np.ndarray) -> int:
 @kernel
 def lay_out(obs: Any, hand: np.ndarray, price: float) -> int:
     """Lay, attach and swap in all that goes from a hand, a joker where it makes more than ``price``; return the points."""
-    points = lay_naturals(hand) + attach_naturals(obs, hand)
+    points = lay_naturals(hand) + attach_naturals(obs, hand, obs["opened"][0] == 1)
     while hand[JOKERS] > 0:
         gain = lay_with_joker(hand, price)
         if gain == 0:

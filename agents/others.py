@@ -1,4 +1,4 @@
-"""What a card costs that is thrown before others: what they may do with it."""
+"""What is known of the other players: how near they are to closing, what they hold, what a thrown card gives them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,27 @@ from jolly_env.rules import PLAYERS
 
 JOKER_POINTS: Final = 40.0
 """What a joker is reckoned to bring to whoever may take it."""
+CAUGHT: Final = 6.0
+"""Points that a card in another hand is reckoned to cost at the end."""
+
+
+@kernel
+def nearness(obs: Any) -> float:
+    """Return how near another player is to closing: 0 while none has opened, 1 with one card in hand."""
+    near = 0.0
+    for i in range(1, np.int64(obs["rules"][PLAYERS])):
+        if obs["opened"][i] == 1:
+            near = max(near, (8.0 - obs["hand_size"][i]) / 7.0)
+    return near
+
+
+@kernel
+def caught(obs: Any) -> float:
+    """Return the points that the others are reckoned to be caught with, on average."""
+    cards, others = 0.0, np.int64(obs["rules"][PLAYERS]) - 1
+    for i in range(1, others + 1):
+        cards += obs["hand_size"][i]
+    return CAUGHT * cards / others
 
 
 @kernel
