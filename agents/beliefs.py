@@ -1,8 +1,8 @@
 """What the others probably hold: worlds drawn by ``determinize`` and weighed by how well they agree with what was done.
 
-A world is a state that agrees with an observation. Worlds drawn so are alike in everything that is certain, and blind for
-what is only likely: that a player who has opened has laid what it could lay, that one who has not can't yet, and that
-nobody throws a card that goes with others in hand.
+A world is a state that agrees with an observation. Worlds drawn so agree in all that is certain, and are blind for what
+is only likely: that nobody keeps a card that fits the table, or a joker, for long, and that nobody throws a card that
+goes with others in hand. The odds are fitted to play of the careful agent, by the log likelihood of the hidden cards.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from typing import Any, Final
 import numpy as np
 
 from agents.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS
-from agents.laydown import attach_naturals, lay_naturals, lay_with_joker
+from agents.laydown import attach_naturals
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.cards import JOKER, RANKS, SUITS
 from jolly_env.determinize import determinize_into
 from jolly_env.engine import mix
 from jolly_env.observation import as_record
-from jolly_env.rules import OPENING_POINTS, PLAYERS
+from jolly_env.rules import PLAYERS
 from jolly_env.state import HISTORY, STATE
 
-LAYABLE: Final = 1.5
-"""Log odds against a hand, of a player who has opened, that could lay something."""
-OPENABLE: Final = 2.0
-"""Log odds against a hand, of a player who has not, that is worth an opening."""
-MATE: Final = 0.25
-"""Log odds against a card in hand that goes with a card that its holder has thrown, for the newest discard."""
+FITS: Final = 3.7
+"""Log odds against a hand, of a player who has opened, with a card that fits the table."""
+JOKER_HELD: Final = 1.2
+"""Log odds against each joker in hand that is not known to be there."""
+MATE: Final = 0.85
+"""Log odds against a card in hand that goes with one that its holder has thrown, for the newest discard."""
 FADE: Final = 0.85
 """Factor from one discard of a player to the one before."""
-DRAWN: Final = 4
+DRAWN: Final = 8
 """Worlds drawn for each one that is kept."""
 
 
@@ -94,23 +94,14 @@ def draw_worlds(
 def agreement(obs: Any, state: Any, hand: np.ndarray) -> float:
     """Return how well a world agrees with what the others did, as a logarithm; ``hand`` is room for one."""
     players, me = np.int64(obs["rules"][PLAYERS]), np.int64(obs["seat"])
-    need = obs["rules"][OPENING_POINTS]
     total = 0.0
     for i in range(1, players):
         seat = (me + i) % players
         total -= mates(obs, state, i, seat)
-        read_held(state, seat, hand)
-        points = lay_naturals(hand)
+        total -= JOKER_HELD * (state["hands"][seat, JOKER] - obs["known"][i, JOKER])
         if obs["opened"][i] == 1:
-            points += attach_naturals(obs, hand, True)
-            total -= LAYABLE if points > 0 else 0.0
-            continue
-        while hand[JOKERS] > 0:
-            gain = lay_with_joker(hand, 0.0)
-            if gain == 0:
-                break
-            points += gain
-        total -= OPENABLE if points > 0 and points >= need else 0.0
+            read_held(state, seat, hand)
+            total -= FITS if attach_naturals(obs, hand, True) > 0 else 0.0
     return total
 
 

@@ -19,6 +19,7 @@ NAMES: Final[dict[str, str]] = {
     "random": "plays every legal action with equal probability",
     "greedy": "opens when it can, lays, attaches and swaps all it can, sheds the dearest idle card",
     "careful": "weighs what may still come, what a discard gives away, and the price of a joker",
+    "planner": "compares whole turns by their exact ends, holds back where that promises more",
 }
 """The rungs, weakest first, with what each does."""
 
@@ -36,6 +37,7 @@ _MAKERS: Final[dict[str, Callable[..., Agent]]] = {
     "random": _rung("jolly_env.agent", "RandomAgent"),
     "greedy": _rung("agents.greedy", "GreedyAgent"),
     "careful": _rung("agents.careful", "CarefulAgent"),
+    "planner": _rung("agents.planner", "PlannerAgent"),
 }
 
 
@@ -85,7 +87,7 @@ def _with_options(name: str, rung: str, text: str) -> Agent:
     try:
         return _MAKERS[rung](**options)
     except TypeError as error:
-        if options and "unexpected keyword" in str(error) or "takes no arguments" in str(error):
+        if "unexpected keyword" in str(error) or "takes no arguments" in str(error):
             raise ValueError(f"agent {name!r}: {rung} has no option {', '.join(options)}") from None
         raise
     except ValueError as error:
