@@ -65,6 +65,11 @@ def new_room() -> np.ndarray:
     return room
 
 
+def new_plans() -> np.ndarray:
+    """Return room for the ends of one call: int64[PLANS, PLAN_WORDS]."""
+    return np.zeros((PLANS, PLAN_WORDS), dtype=np.int64)
+
+
 @kernel
 def solve(obs: Any, hand: np.ndarray, plans: np.ndarray, room: np.ndarray) -> int:
     """Write the best ends for a hand at the table of an observation; return their number.
@@ -181,7 +186,7 @@ def ends(observation: Any, hand: Sequence[Card] | None = None, *, steps: int = S
                 f"ends: expected 1 to {MAX_HAND} cards, at most two of each and {MAX_JOKERS} jokers, got {format_cards(hand)}"
             )
     _warm_up()
-    plans, room, count = np.zeros((PLANS, PLAN_WORDS), dtype=np.int64), new_room(), np.zeros(1, dtype=np.int64)
+    plans, room, count = new_plans(), new_room(), np.zeros(1, dtype=np.int64)
     room[MOST_STEPS] = steps
     solve_rows(record, np.zeros(1, dtype=np.int64), hand_row(counts.tolist())[np.newaxis], plans, room, count)
     found = [
@@ -203,5 +208,5 @@ def _compile() -> None:
     from jolly_env.batch import Batch
 
     record = as_record(Batch(1, seed=0).observations)
-    plans, none = np.zeros((PLANS, PLAN_WORDS), dtype=np.int64), np.zeros(0, dtype=np.int64)
-    solve_rows(record, none, np.zeros((1, HAND_WORDS), dtype=np.int64), plans, new_room(), none)
+    none = np.zeros(0, dtype=np.int64)
+    solve_rows(record, none, np.zeros((1, HAND_WORDS), dtype=np.int64), new_plans(), new_room(), none)
