@@ -89,16 +89,28 @@ def solve(obs: Any, hand: np.ndarray, plans: np.ndarray, room: np.ndarray) -> in
     if not may_open(obs, hand):
         return np.int64(1)
     room[NEED], room[OPENED] = need, 1 if need <= 0 else 0
+    if need > 0 and obs["opening_laid"] == 0:
+        list_new(hand, room)
+        close_heads(room)
+        if not search(room, plans, 1):
+            return np.int64(1)
+        start_items(hand, room)
     count_swaps(obs, room)
     list_table(obs, room)
+    list_new(hand, room)
+    if room[ITEM_END] > ITEMS_AT or (room[LONE_END] > LONES_AT and room[ALL_JOKERS] > 0):
+        close_heads(room)
+        search(room, plans, 0)
+    return room[PLAN_COUNT]
+
+
+@kernel
+def list_new(hand: np.ndarray, room: np.ndarray) -> None:
+    """Add all new melds that the hand can make with the usable jokers."""
     if hand[COUNT] > 3:
         room[OPENS] = 1 - room[OPENED]
         list_new_sets(room)
         list_new_runs(room)
-    if room[ITEM_END] > ITEMS_AT or (room[LONE_END] > LONES_AT and room[ALL_JOKERS] > 0):
-        close_heads(room)
-        search(room, plans)
-    return room[PLAN_COUNT]
 
 
 @entry
