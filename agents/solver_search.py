@@ -229,10 +229,10 @@ def hopeless(
         left = max(cards - used * gain_cards, 0)
         least = max(cost - used * gain_cost, 0)
         most = points + used * gain_points
-        if left + kept == 0:  # one card stays (R11)
+        if left + kept == 0:  # one card stays (R11); with jokers, the points may be those of a way that leaves more
             left = 1
             least = max(least, 2)
-            most -= 1
+            most -= 1 if used == 0 else 0
         if not is_dominated(room, plans, most, left + kept, least, kept):
             return False
     return True
