@@ -65,6 +65,11 @@ def new_room() -> np.ndarray:
     return room
 
 
+def new_plans() -> np.ndarray:
+    """Return room for the ends of one call: int64[PLANS, PLAN_WORDS]."""
+    return np.zeros((PLANS, PLAN_WORDS), dtype=np.int64)
+
+
 @kernel
 def solve(obs: Any, hand: np.ndarray, plans: np.ndarray, room: np.ndarray) -> int:
     """Write the best ends for a hand at the table of an observation; return their number.
@@ -84,16 +89,28 @@ def solve(obs: Any, hand: np.ndarray, plans: np.ndarray, room: np.ndarray) -> in
     if not may_open(obs, hand):
         return np.int64(1)
     room[NEED], room[OPENED] = need, 1 if need <= 0 else 0
+    if need > 0 and obs["opening_laid"] == 0:
+        list_new(hand, room)
+        close_heads(room)
+        if not search(room, plans, 1):
+            return np.int64(1)
+        start_items(hand, room)
     count_swaps(obs, room)
     list_table(obs, room)
+    list_new(hand, room)
+    if room[ITEM_END] > ITEMS_AT or (room[LONE_END] > LONES_AT and room[ALL_JOKERS] > 0):
+        close_heads(room)
+        search(room, plans, 0)
+    return room[PLAN_COUNT]
+
+
+@kernel
+def list_new(hand: np.ndarray, room: np.ndarray) -> None:
+    """Add all new melds that the hand can make with the usable jokers."""
     if hand[COUNT] > 3:
         room[OPENS] = 1 - room[OPENED]
         list_new_sets(room)
         list_new_runs(room)
-    if room[ITEM_END] > ITEMS_AT or (room[LONE_END] > LONES_AT and room[ALL_JOKERS] > 0):
-        close_heads(room)
-        search(room, plans)
-    return room[PLAN_COUNT]
 
 
 @entry
@@ -181,7 +198,7 @@ def ends(observation: Any, hand: Sequence[Card] | None = None, *, steps: int = S
                 f"ends: expected 1 to {MAX_HAND} cards, at most two of each and {MAX_JOKERS} jokers, got {format_cards(hand)}"
             )
     _warm_up()
-    plans, room, count = np.zeros((PLANS, PLAN_WORDS), dtype=np.int64), new_room(), np.zeros(1, dtype=np.int64)
+    plans, room, count = new_plans(), new_room(), np.zeros(1, dtype=np.int64)
     room[MOST_STEPS] = steps
     solve_rows(record, np.zeros(1, dtype=np.int64), hand_row(counts.tolist())[np.newaxis], plans, room, count)
     found = [
@@ -203,5 +220,5 @@ def _compile() -> None:
     from jolly_env.batch import Batch
 
     record = as_record(Batch(1, seed=0).observations)
-    plans, none = np.zeros((PLANS, PLAN_WORDS), dtype=np.int64), np.zeros(0, dtype=np.int64)
-    solve_rows(record, none, np.zeros((1, HAND_WORDS), dtype=np.int64), plans, new_room(), none)
+    none = np.zeros(0, dtype=np.int64)
+    solve_rows(record, none, np.zeros((1, HAND_WORDS), dtype=np.int64), new_plans(), new_room(), none)

@@ -127,8 +127,11 @@ def points_of(bits: int, ace: int) -> int:
 
 
 @kernel
-def search(room: np.ndarray, plans: np.ndarray) -> None:
-    """Add all ends to ``plans`` that are not dominated, or those found within the steps."""
+def search(room: np.ndarray, plans: np.ndarray, to_open: int) -> bool:
+    """Add all ends to ``plans`` that are not dominated, or those found within the steps.
+
+    With ``to_open`` only tell whether the items that are listed can open, or may do so if the steps did not suffice.
+    """
     all_heads = room[HEADS]
     one, two, sides = room[HELD], room[HELD_TWICE], np.int64(-1)
     balance, tally = room[ALL_JOKERS], np.int64(0)
@@ -139,13 +142,16 @@ def search(room: np.ndarray, plans: np.ndarray) -> None:
     while True:
         heads = one & all_heads
         if heads == 0:
-            if balance >= 0:
+            if balance >= 0 and to_open == 0:
                 add_ends(room, plans, frame, sides, balance, tally)
             bit = np.int64(-1)
         else:
             bit = lowest_bit(heads)
             steps += 1
-            if hopeless(room, plans, HEADS_AT + 8 * bit, one, two, sides, balance, tally):
+            head = HEADS_AT + 8 * bit
+            if room[OPENED] == 0 and not may_still_open(room, head, one & room[head + REACH], two, tally):
+                bit = np.int64(-1)
+            elif to_open == 0 and hopeless(room, plans, head, one, two, sides, balance, tally):
                 bit = np.int64(-1)
         if bit >= 0:
             # The second copy goes no earlier in the list than the first: other orders say nothing new.
@@ -153,10 +159,11 @@ def search(room: np.ndarray, plans: np.ndarray) -> None:
                 item = room[HEADS_AT + 8 * bit + LIST]
         else:
             if frame == FRAMES_AT:
-                break
+                room[STEPS] = steps
+                return False
             if steps > room[MOST_STEPS]:
-                room[GAVE_UP] = 1
-                break
+                room[STEPS], room[GAVE_UP] = steps, 1
+                return True
             frame -= 8
             one, two, sides = room[frame + ONE], room[frame + TWO], room[frame + SIDES_LEFT]
             balance, tally, item = room[frame + BALANCE], room[frame + SUM], room[frame + TAKEN]
@@ -190,25 +197,29 @@ def search(room: np.ndarray, plans: np.ndarray) -> None:
         balance += room[item + CHANGE]
         tally += room[item + TALLY]
         last_bit = bit
-    room[STEPS] = steps
+        if to_open and tally >> OPEN_AT & POINTS_MASK >= room[NEED]:
+            room[STEPS] = steps
+            return True
+
+
+@kernel
+def may_still_open(room: np.ndarray, head: int, reach: int, two: int, tally: int) -> bool:
+    """Tell whether what is laid and the cards of ``reach`` may open (R8)."""
+    free, own = reach & room[OPEN_FREE], room[ALL_JOKERS]
+    if room[SWAP_SIDES] == 0:
+        own -= tally >> OPEN_JOKERS_AT & NUMBER_MASK
+    points = points_of(free, room[ACE]) + points_of(free & two, room[ACE]) + own * room[head + GAIN_OPEN]
+    return points + (tally >> OPEN_AT & POINTS_MASK) >= room[NEED]
 
 
 @kernel
 def hopeless(
     room: np.ndarray, plans: np.ndarray, head: int, one: int, two: int, sides: int, balance: int, tally: int
 ) -> bool:
-    """Tell whether nothing from here on can be better than the ends found, or open."""
+    """Tell whether nothing from here on can be better than the ends found."""
     ace, jokers = room[ACE], balance + bit_count(sides & room[SWAP_SIDES])
     live = one & room[head + REACH] & room[FREE]
     pairs = live & two
-    if room[OPENED] == 0:
-        some = live & room[OPEN_FREE]
-        opening = points_of(some, ace) + points_of(some & two, ace) + (tally >> OPEN_AT & POINTS_MASK)
-        own = room[ALL_JOKERS]
-        if room[SWAP_SIDES] == 0:
-            own -= tally >> OPEN_JOKERS_AT & NUMBER_MASK
-        if opening + own * room[head + GAIN_OPEN] < room[NEED]:
-            return True
     points = (tally & POINTS_MASK) + points_of(live, ace) + points_of(pairs, ace)
     cost = room[ALL_COST] - (tally >> COST_AT & POINTS_MASK) - cost_of(live) - cost_of(pairs)
     cards = room[TOTAL] - room[ALL_JOKERS] - (tally >> CARDS_AT & NUMBER_MASK) - bit_count(live) - bit_count(pairs)
@@ -218,10 +229,10 @@ def hopeless(
         left = max(cards - used * gain_cards, 0)
         least = max(cost - used * gain_cost, 0)
         most = points + used * gain_points
-        if left + kept == 0:  # one card stays (R11)
+        if left + kept == 0:  # one card stays (R11); with jokers, the points may be those of a way that leaves more
             left = 1
             least = max(least, 2)
-            most -= 1
+            most -= 1 if used == 0 else 0
         if not is_dominated(room, plans, most, left + kept, least, kept):
             return False
     return True
