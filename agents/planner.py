@@ -13,7 +13,9 @@ from agents.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS, add_card, copy_ha
 from agents.laydown import may_help, read_fits
 from agents.others import caught, danger, nearness
 from agents.outs import read_reach, table_points, value_runs, value_sets
-from agents.solver import CARDS, FIRST, KEPT, LEFT_HAND, PLAN_WORDS, PLANS, POINTS, new_room, solve
+from agents.solver import new_room, solve
+from agents.solver_search import CARDS, FIRST, PLAN_WORDS, PLANS, POINTS
+from agents.solver_search import LEFT as LEFT_HAND
 from agents.weights import Weights, weigh
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
@@ -26,9 +28,9 @@ from jolly_env.state import DRAW
 WEIGHTS: Final[Weights] = {
     "left": (0.5, "each point of the cards left in hand"),
     "left_near": (0.5, "the same, times how near somebody else is to closing"),
-    "joker": (10.0, "a joker kept"),
+    "joker": (12.0, "a joker kept"),
     "potential": (0.5, "melds in hand that lack a card"),
-    "out": (0.08, "each point of such a meld, for each copy of the card within reach"),
+    "out": (0.1, "each point of such a meld, for each copy of the card within reach"),
     "in_row": (0.5, "a copy in the row, beside an unseen one"),
     "jokered": (0.3, "each point of such a meld, if a joker is in hand"),
     "fit": (0.3, "each point of a card that fits the table, before the opening"),
@@ -40,10 +42,10 @@ WEIGHTS: Final[Weights] = {
     "passed": (0.5, "a card like one that the player threw is held less often by this factor"),
     "close": (1.0, "each point that the others are reckoned to be caught with"),
     "open": (10.0, "to have opened"),
-    "hold": (0.5, "each point that could be laid and is held back, before the opening"),
+    "hold": (1.5, "each point that could be laid and is held back, before the opening"),
     "hold_open": (0.5, "each point that could be laid and is held back, later"),
-    "jolly": (0.0, "the chance of a Hand-Jolly, when one card too many is left"),
-    "jolly_rate": (0.5, "the same chance for each further card, as a factor"),
+    "jolly": (0.2, "the chance of a Hand-Jolly, when one card too many is left"),
+    "jolly_rate": (0.7, "the same chance for each further card, as a factor"),
 }
 """The weights of an end of a turn, in points, with what each is for."""
 (
