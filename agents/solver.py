@@ -23,6 +23,7 @@ from agents.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS
 from agents.solver_items import (
     ALL_COST,
     ALL_JOKERS,
+    FEW_STEPS,
     GAVE_UP,
     ITEM_END,
     ITEMS_AT,
@@ -50,6 +51,8 @@ from jolly_env.state import PLAY
 
 STEP_LIMIT: Final = 100_000
 """Steps after which a search is cut off: some 2 ms."""
+STEPS_BEFORE_MEMORY: Final = 300
+"""Steps before a search begins to remember what it has seen, which ordinary hands never need."""
 MAX_HAND: Final = 20
 MAX_JOKERS: Final = 6
 
@@ -61,7 +64,7 @@ def new_room() -> np.ndarray:
     be set.
     """
     room = np.zeros(ROOM_WORDS, dtype=np.int64)
-    room[MOST_STEPS] = STEP_LIMIT
+    room[MOST_STEPS], room[FEW_STEPS] = STEP_LIMIT, STEPS_BEFORE_MEMORY
     return room
 
 

@@ -23,20 +23,24 @@ from jolly_env._jit import kernel
 from jolly_env.bits import bit_count, lowest_bit
 from jolly_env.cards import PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
 
-# Single words of the room. The first three are for callers.
-STEPS, MOST_STEPS, GAVE_UP = 0, 1, 2
-OPENED, NEED, HELD, TOTAL, ALL_COST, ALL_JOKERS, USABLE = range(3, 10)
-"""1 once nothing is asked of the opening; points still needed; bits held; cards; their cost; jokers; most usable."""
-HELD_TWICE, ITEM_END, HEADS, SIDE_END, SWAP_SIDES, FREE, OPEN_FREE, ACE = range(10, 18)
-LONE_END, LONE_BIT, BEST_LONE, PLAN_COUNT, OPENS, FIRST_STEP = range(18, 24)
-"""The last two: 1 while what is listed would count for the opening; a first step of the path that opens."""
-SUIT_PLACES: Final = 24
+# Single words of the room. The first four are for callers.
+STEPS, MOST_STEPS, GAVE_UP, FEW_STEPS = range(4)
+OPENED, NEED, HELD, HELD_TWICE, TOTAL, ALL_COST, ALL_JOKERS, USABLE = range(4, 12)
+"""1 once nothing is asked of the opening; points still needed; the hand as bits; its cards, cost and jokers; the most
+jokers that may be laid."""
+ITEM_END, HEADS, FREE, OPEN_FREE, ACE, SIDE_END, SWAP_SIDES, OPENS = range(12, 20)
+"""Ends of lists; bits of heads, and of cards in items without a joker; the most that an ace brings; places of swaps;
+1 while what is listed would count for the opening."""
+LONE_END, LONE_BIT, LONE_SIDES, BEST_LONE, PLAN_COUNT, FIRST_STEP, STAMP = range(20, 27)
+"""Of lone jokers; ends found; a first step of the path that opens; what tells this search's memory from older ones."""
+SUIT_PLACES: Final = 27
 """Four words: the places of a run that the naturals of a suit fill, as bits."""
 
-# Rows of eight words. A head: its list, the bits of its items and of those of later heads, and what a joker may gain.
+# Rows of words. A head: its list, what its items and those of later heads take, what a joker may gain, the head before.
 HEADS_AT: Final = 32
-LIST, LAST, REACH, GAIN_POINTS, GAIN_CARDS, GAIN_COST, GAIN_OPEN, BEFORE = range(8)
-LONES_AT: Final = HEADS_AT + 8 * 64
+LIST, LAST, REACH, SIDE_REACH, GAIN_POINTS, GAIN_CARDS, GAIN_COST, GAIN_OPEN, BEFORE = range(9)
+HEAD_WORDS: Final = 16
+LONES_AT: Final = HEADS_AT + HEAD_WORDS * 64
 """Places for a lone joker, the dearest first."""
 LONE_SIDE, LONE_VALUE, LONE_ACTION = 0, 1, 2
 MOST_LONES: Final = 96
@@ -45,7 +49,11 @@ ONE, TWO, SIDES_LEFT, BALANCE, SUM, TAKEN, CHOICES = range(7)
 ITEMS_AT: Final = FRAMES_AT + 8 * 64
 BITS, BOTH, SIDES, CHANGE, TALLY, ACTION, NEXT, SHAPE = range(8)
 MOST_ITEMS: Final = 6000
-ROOM_WORDS: Final = ITEMS_AT + 8 * MOST_ITEMS
+MEMORY_AT: Final = ITEMS_AT + 8 * MOST_ITEMS
+"""States of the search that were met, by a hash: cards, copies and jokers, places, stamp, tally."""
+SEEN_ONE, SEEN_TWO, SEEN_SIDES, SEEN_STAMP, SEEN_TALLY = range(5)
+MEMORY_BITS: Final = 12
+ROOM_WORDS: Final = MEMORY_AT + (8 << MEMORY_BITS)
 
 POINTS_MASK: Final = (1 << 12) - 1
 NUMBER_MASK: Final = (1 << 8) - 1
@@ -112,7 +120,7 @@ def start_items(hand: np.ndarray, room: np.ndarray) -> None:
     room[ALL_JOKERS] = room[USABLE] = hand[JOKERS]
     room[ITEM_END], room[HEADS], room[SIDE_END], room[SWAP_SIDES] = ITEMS_AT, 0, 0, 0
     room[FREE], room[OPEN_FREE], room[ACE] = 0, 0, 10
-    room[LONE_END], room[LONE_BIT], room[BEST_LONE] = LONES_AT, RANKS * SUITS, 0
+    room[LONE_END], room[LONE_BIT], room[BEST_LONE], room[LONE_SIDES] = LONES_AT, RANKS * SUITS, 0, 0
 
 
 @kernel
@@ -150,7 +158,7 @@ def add_item(
     ``uses`` jokers are laid with it and ``gains`` swapped out; ``opens``: its points count for the opening.
     """
     item = room[ITEM_END]
-    if item == ROOM_WORDS:
+    if item == MEMORY_AT:
         room[GAVE_UP] = 1
         return 0
     room[ITEM_END] = item + 8
@@ -163,14 +171,15 @@ def add_item(
     room[item + CHANGE], room[item + TALLY], room[item + ACTION] = gains - uses, tally, action
     room[item + SHAPE] = shape | uses | gains << GAINS_AT
     bit = lowest_bit(bits)
-    head = HEADS_AT + 8 * bit
+    head = HEADS_AT + HEAD_WORDS * bit
     if room[HEADS] >> bit & 1 == 0:
         room[HEADS] |= np.int64(1) << bit
         room[head + LIST] = room[head + LAST] = item
         room[item + NEXT] = 0
-        room[head + REACH] = bits
+        room[head + REACH], room[head + SIDE_REACH] = bits, sides
     else:
         room[head + REACH] |= bits
+        room[head + SIDE_REACH] |= sides
         if uses:  # at the end of the list: what takes no joker is tried first
             room[room[head + LAST] + NEXT] = item
             room[head + LAST] = item
@@ -208,6 +217,7 @@ def add_lone(room: np.ndarray, side: int, value: int, action: int) -> None:
         at -= 8
     room[at + LONE_SIDE], room[at + LONE_VALUE], room[at + LONE_ACTION] = side, value, action
     room[BEST_LONE] = max(room[BEST_LONE], value)
+    room[LONE_SIDES] |= side
 
 
 @kernel

@@ -27,6 +27,7 @@ from agents.solver_items import (
     CARDS_AT,
     CHANGE,
     COST_AT,
+    FEW_STEPS,
     FIRST_STEP,
     FRAMES_AT,
     FREE,
@@ -36,6 +37,7 @@ from agents.solver_items import (
     GAIN_POINTS,
     GAINS_AT,
     GAVE_UP,
+    HEAD_WORDS,
     HEADS,
     HEADS_AT,
     HELD,
@@ -44,8 +46,11 @@ from agents.solver_items import (
     LONE_ACTION,
     LONE_END,
     LONE_SIDE,
+    LONE_SIDES,
     LONE_VALUE,
     LONES_AT,
+    MEMORY_AT,
+    MEMORY_BITS,
     MOST_STEPS,
     NATURALS,
     NEED,
@@ -59,9 +64,16 @@ from agents.solver_items import (
     PLAN_COUNT,
     POINTS_MASK,
     REACH,
+    SEEN_ONE,
+    SEEN_SIDES,
+    SEEN_STAMP,
+    SEEN_TALLY,
+    SEEN_TWO,
     SHAPE,
+    SIDE_REACH,
     SIDES,
     SIDES_LEFT,
+    STAMP,
     STEPS,
     SUM,
     SWAP_SIDES,
@@ -83,6 +95,7 @@ POINTS, CARDS, COST, KEPT, FIRST, LEFT = range(6)
 """Columns of an end: points laid, cards left, cost of the naturals left, jokers left, a first action, the hand left."""
 PLAN_WORDS: Final = LEFT + HAND_WORDS
 
+NEVER = np.int64(1 << 60)
 LOWEST_CARDS = (np.int64(1) << RANKS) - 1
 
 
@@ -91,15 +104,17 @@ def close_heads(room: np.ndarray) -> None:
     """Work out for each head what it and the later ones reach, and what a joker gains there."""
     heads, before = room[HEADS], 0
     while heads:
-        head = HEADS_AT + 8 * lowest_bit(heads)
+        head = HEADS_AT + HEAD_WORDS * lowest_bit(heads)
         heads &= heads - 1
         room[head + BEFORE] = before
         before = head
+    sides = np.int64(0)
     reach, points, cards, cost, opening = np.int64(0), room[BEST_LONE], np.int64(0), np.int64(0), np.int64(0)
     free, usable = room[FREE], room[USABLE]
     head = before
     while head > 0:
         reach |= room[head + REACH]
+        sides |= room[head + SIDE_REACH]
         if usable > 0:
             item = room[head + LIST]
             while item > 0:
@@ -114,7 +129,7 @@ def close_heads(room: np.ndarray) -> None:
                     value = (tally >> OPEN_AT & POINTS_MASK) - points_of(bits & room[OPEN_FREE], room[ACE])
                     opening = max(opening, (value + uses - 1) // uses)
                 item = room[item + NEXT]
-        room[head + REACH] = reach
+        room[head + REACH], room[head + SIDE_REACH] = reach, sides
         room[head + GAIN_POINTS], room[head + GAIN_CARDS] = points, cards
         room[head + GAIN_COST], room[head + GAIN_OPEN] = cost, opening
         head = room[head + BEFORE]
@@ -139,6 +154,9 @@ def search(room: np.ndarray, plans: np.ndarray, to_open: int) -> bool:
     swap_sides = room[SWAP_SIDES]
     frame, steps, item = np.int64(FRAMES_AT), room[STEPS], np.int64(0)
     last_bit = np.int64(-1)
+    # Where jokers can be swapped out, what opens is no matter of the tally alone.
+    late = NEVER if room[OPENED] == 0 and swap_sides else steps + room[FEW_STEPS]
+    room[STAMP] += 1
     while True:
         heads = one & all_heads
         if heads == 0:
@@ -148,15 +166,17 @@ def search(room: np.ndarray, plans: np.ndarray, to_open: int) -> bool:
         else:
             bit = lowest_bit(heads)
             steps += 1
-            head = HEADS_AT + 8 * bit
+            head = HEADS_AT + HEAD_WORDS * bit
             if room[OPENED] == 0 and not may_still_open(room, head, one & room[head + REACH], two, tally):
                 bit = np.int64(-1)
             elif to_open == 0 and hopeless(room, plans, head, one, two, sides, balance, tally):
                 bit = np.int64(-1)
+            elif steps > late and bit != last_bit and was_better(room, head, one, two, sides, balance, tally, to_open):
+                bit = np.int64(-1)
         if bit >= 0:
             # The second copy goes no earlier in the list than the first: other orders say nothing new.
             if bit != last_bit:
-                item = room[HEADS_AT + 8 * bit + LIST]
+                item = room[HEADS_AT + HEAD_WORDS * bit + LIST]
         else:
             if frame == FRAMES_AT:
                 room[STEPS] = steps
@@ -200,6 +220,50 @@ def search(room: np.ndarray, plans: np.ndarray, to_open: int) -> bool:
         if to_open and tally >> OPEN_AT & POINTS_MASK >= room[NEED]:
             room[STEPS] = steps
             return True
+
+
+@kernel
+def was_better(
+    room: np.ndarray, head: int, one: int, two: int, sides: int, balance: int, tally: int, to_open: int
+) -> bool:
+    """Tell whether the same was left to decide before, with no less laid; if not, remember what is laid now."""
+    one &= room[head + REACH]
+    two = two & one | balance << RANKS * SUITS
+    sides &= room[head + SIDE_REACH] | room[LONE_SIDES] | room[SWAP_SIDES]
+    at = place_in_memory(one, two, sides)
+    if (
+        room[at + SEEN_STAMP] == room[STAMP]
+        and room[at + SEEN_ONE] == one
+        and room[at + SEEN_TWO] == two
+        and room[at + SEEN_SIDES] == sides
+    ):
+        seen = room[at + SEEN_TALLY]
+        cards = seen >> CARDS_AT & NUMBER_MASK
+        playable = bit_count(one & NATURALS) + bit_count(two & NATURALS)
+        # What left fewer cards must not be short of one to keep (R11).
+        if cards == (tally >> CARDS_AT & NUMBER_MASK) or room[TOTAL] - room[ALL_JOKERS] - cards - playable > 0:
+            if seen >> OPEN_AT & POINTS_MASK >= tally >> OPEN_AT & POINTS_MASK and (
+                to_open
+                or (
+                    seen & POINTS_MASK >= tally & POINTS_MASK
+                    and seen >> COST_AT & POINTS_MASK >= tally >> COST_AT & POINTS_MASK
+                    and cards >= tally >> CARDS_AT & NUMBER_MASK
+                )
+            ):
+                return True
+    room[at + SEEN_STAMP], room[at + SEEN_TALLY] = room[STAMP], tally
+    room[at + SEEN_ONE], room[at + SEEN_TWO], room[at + SEEN_SIDES] = one, two, sides
+    return False
+
+
+@kernel
+def place_in_memory(one: int, two: int, sides: int) -> int:
+    """Return where a state is remembered: a sum of products that stay below 2**63."""
+    low = (1 << 26) - 1
+    mixed = (one & low) * 0x5BD1E995 + (one >> 26 & low) * 0x6C8E9CF5 + (one >> 52 & 0xFFF) * 0x4F6CDD1D
+    mixed += (two & low) * 0x7FEB352D + (two >> 26 & low) * 0x46A11A97 + (two >> 52 & 0xFFF) * 0x3C6EF372
+    mixed += (sides & low) * 0x2545F491 + (sides >> 26 & low) * 0x1B873593 + (sides >> 52 & 0xFFF) * 0x52DCE729
+    return MEMORY_AT + ((mixed >> 17 ^ mixed >> 34) & (1 << MEMORY_BITS) - 1) * 8
 
 
 @kernel
