@@ -13,8 +13,8 @@ from agents.laydown import lay_out, may_help, read_fits
 from agents.shedding import LOWEST, choose_discard
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
+from jolly_env.arrays import check_chosen, check_decisions, check_observations
 from jolly_env.cards import CARD_KINDS, PLACE_VALUE, SET_VALUE
-from jolly_env.observation import as_record
 from jolly_env.rules import CLOSING_BONUS, PLAYERS
 from jolly_env.state import DRAW, SET
 
@@ -38,10 +38,12 @@ class GreedyAgent:
         _warm_up()
 
     def act(self, observations: Any, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Return legal actions: int64[B]; -1 where there is none."""
+        """Return legal actions: int64[B]; ``ValueError`` where there is none, or for other arrays."""
+        masks, keys = check_decisions(masks, keys)
+        records = check_observations(observations, len(masks))
         actions = np.empty(len(masks), dtype=np.int64)
-        greedy_actions(as_record(observations), masks, keys, new_scratch(), actions)
-        return actions
+        greedy_actions(records, masks, keys, new_scratch(), actions)
+        return check_chosen(actions)
 
 
 def new_scratch() -> np.ndarray:

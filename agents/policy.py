@@ -19,6 +19,7 @@ import safetensors.torch
 import torch
 
 from agents.network import PolicyNetwork
+from jolly_env.arrays import check_chosen, check_decisions, check_observations
 from jolly_env.features import FEATURE_FIELDS, features
 
 WEIGHTS = "weights.safetensors"
@@ -37,16 +38,19 @@ class PolicyAgent:
         self.sample = sample
 
     def act(self, observations: np.ndarray, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Return the actions of ``B`` decisions: int64[B].
+        """Return the actions of ``B`` decisions: int64[B]; ``ValueError`` where there is none, or for other arrays.
 
         Scores are worked out in 64 bits and rounded, so that they are the same in whatever batch a decision comes.
         """
+        masks, keys = check_decisions(masks, keys)
+        legal = masks.astype(np.bool_)
+        check_chosen(np.where(legal.any(axis=1), 0, -1))
         with torch.inference_mode():
-            scores = self.network(torch.from_numpy(features(observations)).double()).numpy()
-        scores = np.where(np.asarray(masks, dtype=np.bool_), np.round(scores, 6), -np.inf)
+            scores = self.network(torch.from_numpy(features(check_observations(observations, len(masks)))).double())
+        scores = np.where(legal, np.round(scores.numpy(), 6), -np.inf)
         if self.sample:
             weights = np.exp(scores - scores.max(axis=1, keepdims=True)).cumsum(axis=1)
-            uniform = (np.asarray(keys, dtype=np.uint64) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            uniform = (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53
             return (weights <= (uniform * weights[:, -1])[:, None]).sum(axis=1).astype(np.int64)
         return scores.argmax(axis=1).astype(np.int64)
 

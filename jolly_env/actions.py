@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from jolly_env.cards import JOKER, PLACES, RANKS, SUITS, card, format_card, parse_card
+from jolly_env.cards import JOKER, PLACES, RANKS, SUITS, card, format_card, parse_card, split_words
 
 Action: TypeAlias = int
 
@@ -98,8 +98,8 @@ def encode(action: Decoded) -> Action:
 
 def decode(action: Action) -> Decoded:
     """Take the number of an action apart; ``ValueError`` if there is no such action."""
-    if not 0 <= action < ACTIONS:
-        raise ValueError(f"action {action}: an action is a number from 0 to {ACTIONS - 1}")
+    if not isinstance(action, int | np.integer) or not 0 <= action < ACTIONS:
+        raise ValueError(f"action {action!r}: an action is a whole number from 0 to {ACTIONS - 1}")
     if action == DRAW_STOCK:
         return Decoded(Kind.DRAW)
     if action < LAY_SET:
@@ -187,7 +187,7 @@ def parse_action(text: str) -> Action:
 
     The card that an attach or a swap at a run names is not looked at: the place tells which it must be.
     """
-    words = text.split()
+    words = split_words("action", text)
     try:
         match words:
             case ["draw"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +13,7 @@ from jolly_env.batch import REWARDS
 from jolly_env.features import FEATURES, features
 from jolly_env.game import Game
 from jolly_env.observation import OBSERVATION, OBSERVATION_SIZE, as_flat
-from jolly_env.rules import Rules
+from jolly_env.rules import Rules, checked_rules
 
 OBSERVATIONS: Final = ("flat", "features")
 """Views of an observation that an environment can give."""
@@ -58,8 +58,7 @@ class View:
 
 def check_arguments(rules: Any, reward: Any, render_mode: Any) -> None:
     """Make sure that an environment's arguments are what they should be; ``ValueError`` names the first fault."""
-    if not isinstance(rules, Rules):
-        raise ValueError(f"rules={rules!r}: expected a jolly_env.Rules")
+    checked_rules(rules)
     if reward not in REWARDS:
         raise ValueError(f"reward={reward!r}: expected one of {', '.join(REWARDS)}")
     if render_mode is not None and render_mode not in RENDER_MODES:
@@ -68,10 +67,11 @@ def check_arguments(rules: Any, reward: Any, render_mode: Any) -> None:
 
 def new_game(rules: Rules, stream: np.random.Generator, seed: int | None, options: dict[str, Any] | None) -> Game:
     """Deal a game by ``seed``, or by the next number of ``stream``; ``options`` may fix the cards (contract)."""
-    options = options or {}
+    given: Any = {} if options is None else options
+    if not isinstance(given, Mapping):
+        raise ValueError(f"options={given!r}: expected a mapping such as {{'deck': […]}}, or None")
     number = next_seed(stream) if seed is None else seed
-    reshuffles = options.get("reshuffles")
-    return Game(rules, seed=number, deck=options.get("deck"), reshuffles=() if reshuffles is None else reshuffles)
+    return Game(rules, seed=number, deck=given.get("deck"), reshuffles=given.get("reshuffles"))
 
 
 def next_seed(stream: np.random.Generator) -> int:

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from jolly_env._jit import entry, kernel
-from jolly_env.actions import ACTIONS
+from jolly_env.actions import ACTIONS, IllegalAction
+from jolly_env.arrays import check_chosen, check_decisions
 
 BLOCK = 64
 
@@ -28,10 +29,21 @@ class RandomAgent:
     """Plays every legal action with equal probability. Knows nothing."""
 
     def act(self, observations: Any, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Return random legal actions: int64[B]."""
+        """Return random legal actions: int64[B]; ``ValueError`` where there is none, or for other arrays."""
+        masks, keys = check_decisions(masks, keys)
         actions = np.empty(len(masks), dtype=np.int64)
         random_actions(masks, keys, actions)
-        return actions
+        return check_chosen(actions)
+
+
+def ask(agent: Agent, observations: np.ndarray, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Return what an agent chooses: int64[B]; :class:`IllegalAction` if that is not ``B`` whole numbers."""
+    actions = np.asarray(agent.act(observations, masks, keys))
+    if actions.shape != (len(masks),) or not np.issubdtype(actions.dtype, np.integer):
+        raise IllegalAction(
+            f"act returned {actions.dtype}{list(actions.shape)}, expected whole numbers[{len(masks)}], one a decision"
+        )
+    return actions.astype(np.int64, copy=False)
 
 
 @entry

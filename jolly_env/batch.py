@@ -12,6 +12,7 @@ import numpy as np
 from jolly_env import engine
 from jolly_env._jit import entry, kernel
 from jolly_env.actions import ACTIONS, IllegalAction
+from jolly_env.arrays import to_fill
 from jolly_env.bits import has_bit
 from jolly_env.explain import why_not
 from jolly_env.features import FEATURES, write_features
@@ -19,7 +20,7 @@ from jolly_env.legal import random_legal, write_mask
 from jolly_env.moves import State
 from jolly_env.observation import OBSERVATION, observe
 from jolly_env.packing import new_scratch
-from jolly_env.rules import PLAYERS, Rules
+from jolly_env.rules import PLAYERS, Rules, checked_rules
 from jolly_env.seeding import seed_streams
 from jolly_env.state import GAME_OVER, ROUND_OVER, STATE, move_states
 from jolly_env.warmup import warm_up_features, warm_up_kernels
@@ -74,24 +75,24 @@ class Batch:
         ``view`` is "record", "features" or "none"; ``reward`` as in the contract: "margin", "score" or "win".
         ``observations``, ``masks`` and ``rewards`` may be arrays of the caller to write into.
         """
-        if not isinstance(n, int | np.integer) or n < 1:
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise ValueError(f"n={n!r}: expected a whole number of at least 1")
         for name, value, allowed in (("view", view, VIEWS), ("reward", reward, REWARDS)):
             if value not in allowed:
                 raise ValueError(f"{name}={value!r}: expected one of {', '.join(allowed)}")
-        self.rules = rules if rules is not None else Rules()
+        self.rules = Rules() if rules is None else checked_rules(rules)
         self.view, self.reward, self.auto_reset = view, reward, auto_reset
         players = self.rules.players
         self.states = np.zeros(n, dtype=STATE)
-        self.masks = _array("masks", masks, (n, ACTIONS), np.dtype(np.int8))
-        self.rewards = _array("rewards", rewards, (n, players), np.dtype(np.float32))
+        self.masks = to_fill("masks", masks, (n, ACTIONS), np.dtype(np.int8))
+        self.rewards = to_fill("rewards", rewards, (n, players), np.dtype(np.float32))
         self._records = np.zeros(n if view == "record" else 0, dtype=OBSERVATION)
         self._room = np.zeros(1, dtype=OBSERVATION)
         self._features = np.zeros((n if view == "features" else 0, FEATURES), dtype=np.float32)
         if view == "record":
-            self._records = _array("observations", observations, (n,), OBSERVATION)
+            self._records = to_fill("observations", observations, (n,), OBSERVATION)
         elif view == "features":
-            self._features = _array("observations", observations, (n, FEATURES), np.dtype(np.float32))
+            self._features = to_fill("observations", observations, (n, FEATURES), np.dtype(np.float32))
         elif observations is not None:
             raise ValueError("observations: none are written with view='none'")
         self.seats = np.zeros(n, dtype=np.int64)
@@ -207,13 +208,15 @@ class Batch:
     def copy_rows(self, source: np.ndarray, target: np.ndarray) -> None:
         """Make the rows ``target`` clones of the rows ``source``."""
         source, target = self._rows(source), self._rows(target)
+        if source.shape != target.shape:
+            raise ValueError(f"copy_rows: {len(source)} rows to copy, but {len(target)} to copy to")
         move_states(self.states, source, target)
         self._write(target)
 
     def observe(self, rows: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return what the seats to move in ``rows`` may know, whatever the batch's own view: OBSERVATION[len(rows)]."""
         rows = self._rows(rows)
-        out = np.zeros(len(rows), dtype=OBSERVATION) if out is None else out
+        out = to_fill("out", out, (len(rows),), OBSERVATION)
         observe_rows(self.states, rows, out)
         return out
 
@@ -244,17 +247,6 @@ class Batch:
     def _step(self) -> Step:
         """Return the arrays of a step."""
         return Step(self.observations, self.masks, self.seats, self.rewards, self.terminated, self.truncated)
-
-
-def _array(name: str, given: np.ndarray | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
-    """Return the caller's array after a check, or a new one."""
-    if given is None:
-        return np.zeros(shape, dtype=dtype)
-    if given.shape != shape or given.dtype != dtype or not given.flags.c_contiguous or not given.flags.writeable:
-        raise ValueError(
-            f"{name}: expected a writable, contiguous {dtype}{list(shape)}, got {given.dtype}{list(given.shape)}"
-        )
-    return given
 
 
 @entry

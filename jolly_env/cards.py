@@ -7,7 +7,7 @@ the king. The rank of place ``p`` is ``p % 13``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -39,11 +39,11 @@ def card(suit: int, rank: int) -> Card:
 
 
 def format_card(number: Card) -> str:
-    """Return the card's name, such as ``Th`` or ``*``."""
+    """Return the card's name, such as ``Th`` or ``*``; ``ValueError`` if there is no such card."""
+    if not isinstance(number, int | np.integer) or not 0 <= number <= JOKER:
+        raise ValueError(f"card {number!r}: a card is a number from 0 to {JOKER}")
     if number == JOKER:
         return JOKER_CHAR
-    if not 0 <= number < JOKER:
-        raise ValueError(f"card {number}: a card is a number from 0 to {JOKER}")
     return RANK_CHARS[number % RANKS] + SUIT_CHARS[number // RANKS]
 
 
@@ -51,7 +51,7 @@ def parse_card(text: str) -> Card:
     """Return the card with this name; ``ValueError`` for any other text."""
     if text == JOKER_CHAR:
         return JOKER
-    if len(text) == 2 and text[0] in RANK_CHARS and text[1] in SUIT_CHARS:
+    if isinstance(text, str) and len(text) == 2 and text[0] in RANK_CHARS and text[1] in SUIT_CHARS:
         return card(SUIT_CHARS.index(text[1]), RANK_CHARS.index(text[0]))
     raise ValueError(f"card {text!r}: expected a rank of {RANK_CHARS} and a suit of {SUIT_CHARS}, as in 'Th', or '*'")
 
@@ -63,4 +63,11 @@ def format_cards(cards: Iterable[Card]) -> str:
 
 def parse_cards(text: str) -> list[Card]:
     """Return the cards of a text with blanks between their names."""
-    return [parse_card(word) for word in text.split()]
+    return [parse_card(word) for word in split_words("cards", text)]
+
+
+def split_words(name: str, text: Any) -> list[str]:
+    """Return the words of a text in notation; ``ValueError`` that begins with ``name`` if it is no text."""
+    if not isinstance(text, str):
+        raise ValueError(f"{name} {text!r}: expected a text")
+    return text.split()

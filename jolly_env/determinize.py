@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from jolly_env._jit import entry, kernel
+from jolly_env.arrays import check_observations, to_fill
 from jolly_env.cards import CARD_KINDS, JOKER, PLACES
 from jolly_env.engine import REFRESH, clear_round, mix, run, shuffle_stock
 from jolly_env.moves import State, hold
@@ -22,14 +23,14 @@ def determinize(observation: Any, key: int, out: np.ndarray | None = None) -> np
 
     The same observation and key give the same state. Cards known to be in a hand are there; after a recycling, cards
     that were not in it are in other hands (R12), and nobody holds more cards of it than they drew since. ``key`` is any
-    integer. ``ValueError`` for an observation of another shape.
+    integer. The observation may also be an array of one. ``ValueError`` for more, and for a wrong ``out`` or ``key``.
     """
-    record = as_record(observation)
+    record = check_observations(np.atleast_1d(np.asarray(as_record(observation))), 1)
+    if not isinstance(key, int | np.integer):
+        raise ValueError(f"key={key!r}: expected a whole number")
+    state = to_fill("out", out, (1,), STATE)
     warm_up_determinize()
-    if np.ndim(record) != 0:
-        raise ValueError(f"determinize: expected one observation, got an array of {len(record)}")
-    state = np.zeros(1, dtype=STATE) if out is None else out
-    determinize_rows(np.asarray(record).reshape(1), np.array([key % 2**64], dtype=np.uint64), state)
+    determinize_rows(record, np.array([int(key) % 2**64], dtype=np.uint64), state)
     run(state, np.zeros(1, dtype=np.int64), REFRESH, np.zeros(1, dtype=np.int64), new_scratch())
     return state
 

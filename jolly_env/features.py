@@ -13,6 +13,7 @@ from jolly_env import actions as act
 from jolly_env import rules as r
 from jolly_env._jit import entry, kernel
 from jolly_env.actions import MAX_TAKE
+from jolly_env.arrays import MASK, check_observations, to_fill, to_read
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
 from jolly_env.observation import as_record
 from jolly_env.packing import POINTS
@@ -77,12 +78,14 @@ FEATURES = sum(length for _, length in FEATURE_FIELDS)
 
 
 def features(observation: Any, out: np.ndarray | None = None) -> np.ndarray:
-    """Return the feature view of an observation or of ``B`` of them: float32[FEATURES] or float32[B, FEATURES]."""
+    """Return the feature view of an observation or of ``B`` of them: float32[FEATURES] or float32[B, FEATURES].
+
+    ``out``, float32[B, FEATURES] with B = 1 for a single observation, is filled if given.
+    """
     records = as_record(observation)
-    rows = np.atleast_1d(np.asarray(records))
+    rows = check_observations(np.atleast_1d(np.asarray(records)))
+    out = to_fill("out", out, (len(rows), FEATURES), np.dtype(np.float32))
     warm_up_features()
-    if out is None:
-        out = np.empty((len(rows), FEATURES), dtype=np.float32)
     write_features_batch(rows, out)
     return out[0] if np.ndim(records) == 0 else out
 
@@ -316,8 +319,10 @@ def action_features(observation: Any, masks: np.ndarray, most: int = 64) -> tupl
     Returns ``actions`` int16[B, most], the legal actions in ascending order and then -1, and their descriptions
     float32[B, most, ACTION_FEATURES]. Of more than ``most`` legal actions the first are kept.
     """
-    rows = np.atleast_1d(np.asarray(as_record(observation)))
-    masks = np.atleast_2d(masks)
+    rows = check_observations(np.atleast_1d(np.asarray(as_record(observation))))
+    masks = to_read("masks", np.atleast_2d(masks), (len(rows), act.ACTIONS), MASK)
+    if not isinstance(most, int | np.integer) or most < 1:
+        raise ValueError(f"most={most!r}: expected a whole number of at least 1")
     numbers = np.empty((len(rows), most), dtype=np.int16)
     out = np.empty((len(rows), most, ACTION_FEATURES), dtype=np.float32)
     write_action_features_batch(rows, masks, numbers, out)

@@ -16,14 +16,15 @@ import numpy as np
 from jolly_env import engine
 from jolly_env._jit import entry
 from jolly_env.actions import ACTIONS, Action, IllegalAction, format_action
+from jolly_env.arrays import MASK, to_fill, to_read
 from jolly_env.bits import has_bit
 from jolly_env.cards import CARD_KINDS, Card, format_card
 from jolly_env.explain import why_not
 from jolly_env.legal import write_mask
 from jolly_env.observation import OBSERVATION, observe
 from jolly_env.packing import new_scratch
-from jolly_env.rules import Rules
-from jolly_env.seeding import seed_streams
+from jolly_env.rules import Rules, checked_rules
+from jolly_env.seeding import seed_streams, whole_seed
 from jolly_env.state import STATE, Ending, Phase, copy_states
 from jolly_env.warmup import warm_up_kernels
 
@@ -48,7 +49,7 @@ class Game:
         *,
         seed: int | None = None,
         deck: Sequence[Card] | None = None,
-        reshuffles: Sequence[Sequence[Card]] = (),
+        reshuffles: Sequence[Sequence[Card]] | None = None,
     ) -> None:
         """Deal the first round.
 
@@ -56,16 +57,16 @@ class Game:
         stock. ``reshuffles[i]`` is the stock after the i-th recycling of that round, in the order in which it is
         drawn; where none is given, the game's own random state decides. ``ValueError`` for other cards.
         """
-        self.rules = rules if rules is not None else Rules()
+        self.rules = Rules() if rules is None else checked_rules(rules)
+        self.seed = None if seed is None else whole_seed(seed)
+        """What the game was seeded with."""
         self._scratch = _shared_scratch()
         warm_up_kernels()
         self.states = np.zeros(1, dtype=STATE)
         self.states["rules"] = self.rules.numbers()
         self.states["pack"] = self.rules.counts()[:-1]
-        rng, key = seed_streams(seed, 1)
+        rng, key = seed_streams(self.seed, 1)
         self.states["rng"], self.states["key"] = rng, key
-        self.seed = None if seed is None else int(seed)
-        """What the game was seeded with."""
         self.finished: list[dict[str, Any]] = []
         """The logs of the rounds before this one (:meth:`log`)."""
         self.deck: list[Card] = []
@@ -135,7 +136,7 @@ class Game:
 
     def mask(self, out: np.ndarray | None = None) -> np.ndarray:
         """Return the legal actions of the seat to move as ones: int8[839]."""
-        out = np.empty(ACTIONS, dtype=np.int8) if out is None else out
+        out = np.empty(ACTIONS, dtype=MASK) if out is None else to_fill("out", out, (ACTIONS,), MASK)
         _mask(self.states, out)
         return out
 
@@ -144,8 +145,8 @@ class Game:
         return np.flatnonzero(self.mask())
 
     def is_legal(self, action: Action) -> bool:
-        """Tell whether ``action`` is legal now."""
-        return 0 <= action < ACTIONS and _is_legal(self.states, int(action))
+        """Tell whether ``action`` is legal now; :class:`IllegalAction` for what is no whole number."""
+        return self._legal(_whole(action))
 
     def decision_key(self, seat: int) -> int:
         """Return the random key of a seat's next decision."""
@@ -153,7 +154,7 @@ class Game:
 
     def observe(self, seat: int, out: np.ndarray | None = None) -> np.ndarray:
         """Return what ``seat`` may know: OBSERVATION[1], a new array or ``out`` filled."""
-        out = np.zeros(1, dtype=OBSERVATION) if out is None else out
+        out = to_fill("out", out, (1,), OBSERVATION)
         observe_seat(self.states, self._seat(seat), out)
         return out
 
@@ -167,7 +168,7 @@ class Game:
         An action that is not legal raises :class:`IllegalAction` and leaves the game as it was.
         """
         number = _whole(action)
-        if not self.is_legal(number):
+        if not self._legal(number):
             raise IllegalAction(why_not(self.state, number))
         recycles = int(self.states["recycles"][0])
         before = copy_states(self.states) if recycles < len(self._given) else None
@@ -178,7 +179,9 @@ class Game:
             self.reshuffles.append(self.stock())
         self.played.append(number)
 
-    def next_round(self, deck: Sequence[Card] | None = None, reshuffles: Sequence[Sequence[Card]] = ()) -> None:
+    def next_round(
+        self, deck: Sequence[Card] | None = None, reshuffles: Sequence[Sequence[Card]] | None = None
+    ) -> None:
         """Deal the next round after one that is over, with the given cards if there are any; else ``ValueError``."""
         if self.phase is not Phase.ROUND_OVER:
             raise ValueError("next_round: " + ("the game is over" if self.over else "the round is not over"))
@@ -248,9 +251,10 @@ class Game:
     @classmethod
     def from_state(cls, state: np.ndarray) -> Game:
         """Return a game that goes on from a copy of a state, STATE[1], of unknown past: its log is empty."""
+        states = to_read("state", np.atleast_1d(state), (1,), STATE).copy()
         game = cls.__new__(cls)
         warm_up_kernels()
-        game.states = np.array(state, dtype=STATE).reshape(1)
+        game.states = states
         game.rules = Rules.from_numbers(game.state["rules"], game.state["pack"])
         game._scratch = _shared_scratch()
         game.seed = None
@@ -289,8 +293,11 @@ class Game:
     @classmethod
     def from_bytes(cls, data: bytes) -> Game:
         """Return a saved game; ``ValueError`` if the bytes are damaged or of another version."""
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise ValueError(f"saved game: expected bytes, got {type(data).__name__}")
+        data = bytes(data)
         if not data.startswith(MAGIC):
-            raise ValueError(f"saved game: expected {MAGIC!r} at byte 0, got {bytes(data[: len(MAGIC)])!r}")
+            raise ValueError(f"saved game: expected {MAGIC!r} at byte 0, got {data[: len(MAGIC)]!r}")
         body = data[len(MAGIC) + 4 :]
         if len(body) < 4 or zlib.crc32(body) != struct.unpack_from("<I", data, len(MAGIC))[0]:
             raise ValueError(f"saved game: {len(data)} bytes, but their checksum does not fit: it is damaged")
@@ -313,10 +320,11 @@ class Game:
         """Let the engine do one thing with the state."""
         engine.run(self.states, _ROW, command, np.array([argument]), self._scratch)
 
-    def _deal(self, deck: Sequence[Card] | None, reshuffles: Sequence[Sequence[Card]], command: int) -> None:
+    def _deal(self, deck: Sequence[Card] | None, reshuffles: Sequence[Sequence[Card]] | None, command: int) -> None:
         """Deal a round by ``command``, or ``deck`` where it is given; nothing is changed if the cards are wrong."""
         counts = self.rules.counts()
-        given = [_checked_cards(f"reshuffles[{i}]", cards, counts, exact=False) for i, cards in enumerate(reshuffles)]
+        listed = _listed("reshuffles", () if reshuffles is None else reshuffles, "lists of cards")
+        given = [_checked_cards(f"reshuffles[{i}]", cards, counts, exact=False) for i, cards in enumerate(listed)]
         if deck is None:
             self._run(command)
         else:
@@ -341,9 +349,13 @@ class Game:
 
     def _seat(self, seat: int) -> int:
         """Return ``seat`` after a check."""
-        if not 0 <= seat < self.players:
-            raise ValueError(f"seat {seat}: expected a number from 0 to {self.players - 1}")
+        if not isinstance(seat, int | np.integer) or not 0 <= seat < self.players:
+            raise ValueError(f"seat {seat!r}: expected a whole number from 0 to {self.players - 1}")
         return int(seat)
+
+    def _legal(self, number: int) -> bool:
+        """Tell whether the action of this number is legal now."""
+        return 0 <= number < ACTIONS and _is_legal(self.states, number)
 
 
 def _shared_scratch() -> np.ndarray:
@@ -370,15 +382,19 @@ def _swap(cards: Any, a: int, b: int) -> None:
     cards[a], cards[b] = cards[b], cards[a]
 
 
+def _listed(name: str, given: Any, what: str) -> list[Any]:
+    """Return what a caller lists; ``ValueError`` if it is no list."""
+    try:
+        return list(given)
+    except TypeError:
+        raise ValueError(f"{name}: expected a list of {what}, got {given!r}") from None
+
+
 def _checked_cards(name: str, cards: Iterable[Any], counts: np.ndarray, *, exact: bool) -> list[Card]:
     """Return ``cards`` if they are those of the pack, or at least no others; ``ValueError`` names the first fault."""
     seen = np.zeros(CARD_KINDS, dtype=np.int64)
     numbers = []
-    try:
-        listed = list(cards)
-    except TypeError:
-        raise ValueError(f"{name}: expected a list of cards, got {cards!r}") from None
-    for place, given in enumerate(listed):
+    for place, given in enumerate(_listed(name, cards, "cards")):
         try:
             number = operator.index(given)
         except TypeError:

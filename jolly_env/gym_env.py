@@ -20,7 +20,7 @@ from jolly_env.adapter import (
     round_rewards,
     show,
 )
-from jolly_env.agent import Agent, RandomAgent
+from jolly_env.agent import Agent, RandomAgent, ask
 from jolly_env.game import Game
 from jolly_env.rules import Rules
 from jolly_env.state import ROUND_OVER
@@ -193,9 +193,9 @@ class JollyEnv(gymnasium.Env[np.ndarray, Any]):
             if seat == self.seat:
                 return
             keys = np.array([game.decision_key(seat)], dtype=np.uint64)
-            action = self.seating.opponent(seat, self.seat).act(game.observe(seat), game.mask()[None], keys)[0]
+            opponent = self.seating.opponent(seat, self.seat)
             try:
-                game.step(action)
+                game.step(ask(opponent, game.observe(seat), game.mask()[None], keys)[0])
             except IllegalAction as error:
                 raise IllegalAction(f"the opponent in seat {seat}: {error}") from None
 

@@ -16,6 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from jolly_env.actions import ACTIONS, IllegalAction
 from jolly_env.adapter import DEFAULT_RULES, View, check_arguments, next_seed
+from jolly_env.agent import ask
 from jolly_env.batch import Batch
 from jolly_env.game import observe_seat
 from jolly_env.gym_env import MOST_DEALS, NO_DECISION, Opponents, Seating
@@ -154,7 +155,7 @@ class JollyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 asked = rows[at]
                 # Flat rows are copied whole, records field by field.
                 observations = as_record(as_flat(batch.observations)[asked])
-                actions[at] = agent.act(observations, batch.masks[asked], batch.keys[asked])
+                actions[at] = ask(agent, observations, batch.masks[asked], batch.keys[asked])
         return actions
 
     def _note_rounds(self, rows: np.ndarray) -> None:

@@ -22,6 +22,7 @@ from jolly_env.adapter import (
 )
 from jolly_env.game import Game
 from jolly_env.rules import Rules
+from jolly_env.seeding import whole_seed
 from jolly_env.state import ROUND_OVER
 
 __all__ = ["env", "raw_env"]
@@ -127,7 +128,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801 (Petti
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game; see the class for ``seed`` and ``options``. ``ValueError`` for a deck of other cards."""
-        stream = self._stream if seed is None else np.random.default_rng(seed)
+        stream = self._stream if seed is None else np.random.default_rng(whole_seed(seed))
         self._game = new_game(self.rules, stream, seed, options)
         self._stream = stream
         self.agents = self.possible_agents[:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from jolly_env.cards import JOKER, JOKER_CHAR, PLACES, RANKS, Card, card, format_card, parse_card
+from jolly_env.cards import JOKER, JOKER_CHAR, PLACES, RANKS, Card, card, format_card, parse_card, split_words
 from jolly_env.state import JOKER_SLOT, MeldKind
 
 
@@ -53,7 +53,7 @@ def parse_meld(text: str) -> Meld:
 
     A run is written from its low end; its jokers may also be written without what they stand for, ``5h * 7h``.
     """
-    words = text.split()
+    words = split_words("meld", text)
     laid = [JOKER if word.startswith(JOKER_CHAR) else parse_card(word) for word in words]
     meant = [parse_card(w[1:]) if w.startswith(JOKER_CHAR) and w != JOKER_CHAR else None for w in words]
     naturals = [c for c in laid if c != JOKER]

@@ -106,8 +106,14 @@ def as_record(flat: np.ndarray) -> Any:
 
 
 def as_flat(records: Any) -> np.ndarray:
-    """Return the flat view of a record or an array of records: OBSERVATION[...] -> int16[..., S]."""
-    return np.asarray(records)[..., np.newaxis].view(np.int16)
+    """Return the flat view of a record or an array of records: OBSERVATION[...] -> int16[..., S].
+
+    ``ValueError`` for anything else.
+    """
+    array = np.asarray(records)
+    if array.dtype != OBSERVATION:
+        raise ValueError(f"observation: expected records, got {array.dtype}{list(array.shape)}")
+    return array[..., np.newaxis].view(np.int16)
 
 
 def wide(record: Any, name: str) -> Any:

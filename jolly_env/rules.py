@@ -164,3 +164,10 @@ class Rules:
 
 
 _DEFAULT = Rules()
+
+
+def checked_rules(rules: Any) -> Rules:
+    """Return rules that a caller hands in; ``ValueError`` for anything else."""
+    if not isinstance(rules, Rules):
+        raise ValueError(f"rules={rules!r}: expected a jolly_env.Rules")
+    return rules

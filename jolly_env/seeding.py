@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+
+def whole_seed(seed: Any) -> int:
+    """Return a seed; ``ValueError`` for what is no whole number of at least 0."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed={seed!r}: expected a whole number of at least 0")
+    return int(seed)
 
 
 def seed_streams(seed: int | np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -12,9 +21,7 @@ def seed_streams(seed: int | np.ndarray | None, n: int) -> tuple[np.ndarray, np.
     NumPy's ``SeedSequence`` is one-way, so a key says nothing about the cards. ``ValueError`` for a negative seed.
     """
     if seed is None or isinstance(seed, int | np.integer):
-        if seed is not None and (seed < 0 or isinstance(seed, bool)):
-            raise ValueError(f"seed={seed!r}: expected a whole number of at least 0")
-        words = np.random.SeedSequence(None if seed is None else int(seed)).generate_state(2 * n, np.uint64)
+        words = np.random.SeedSequence(None if seed is None else whole_seed(seed)).generate_state(2 * n, np.uint64)
         return words[0::2].copy(), words[1::2].copy()
     seeds = np.asarray(seed)
     if seeds.shape != (n,) or not np.issubdtype(seeds.dtype, np.integer) or (seeds.size and seeds.min() < 0):

@@ -14,8 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jolly_env import IllegalAction, Rules
+from jolly_env import Batch, IllegalAction, Rules, jolly_v0
+from jolly_env.actions import decode, parse_action
+from jolly_env.cards import parse_card, parse_cards
 from jolly_env.game import MAGIC, Game
+from jolly_env.notation import parse_meld
 from jolly_env.state import Ending, Phase
 
 GOLDEN = [json.loads(line) for line in (Path(__file__).parent / "data" / "rounds.jsonl").read_text().splitlines()]
@@ -259,3 +262,42 @@ def test_there_is_no_other_seat(seat):
         game.observe(seat)
     with pytest.raises(ValueError, match=f"seat {seat}"):
         game.decision_key(seat)
+
+
+WRONG_TYPES = {
+    "rules as a mapping": (lambda: Game({"players": 3}), "expected a jolly_env.Rules"),
+    "rules as a number": (lambda: Batch(2, 5), "expected a jolly_env.Rules"),
+    "n as a truth value": (lambda: Batch(True), "n=True"),
+    "masks as a list": (lambda: Batch(2, masks=[1]), "masks: expected int8"),
+    "seeds for one game": (lambda: Game(seed=[1]), r"seed=\[1\]"),
+    "NaN as a seed": (lambda: jolly_v0.raw_env().reset(seed=float("nan")), "seed=nan"),
+    "reshuffles": (lambda: Game(reshuffles=5), "reshuffles: expected a list of lists of cards, got 5"),
+    "options": (lambda: jolly_v0.raw_env().reset(options=5), "options=5: expected a mapping"),
+    "legal text": (lambda: Game(seed=1).is_legal("x"), "action 'x'"),
+    "half an action": (lambda: Game(seed=1).is_legal(0.5), "action 0.5"),
+    "half a seat": (lambda: Game(seed=1).observe(0.5), "seat 0.5"),
+    "no seat": (lambda: Game(seed=1).decision_key(None), "seat None"),
+    "no card": (lambda: Game(seed=1).put_on_top(None), "card None"),
+    "a card's name": (lambda: Game(seed=1).put_on_top("x"), "card 'x'"),
+    "no action": (lambda: Game(seed=1).format(None), "action None"),
+    "half to decode": (lambda: decode(0.5), "action 0.5"),
+    "saved text": (lambda: Game.from_bytes("x"), "expected bytes, got str"),
+    "nothing saved": (lambda: Game.from_bytes(None), "expected bytes, got NoneType"),
+    "another record": (lambda: Game.from_state(np.zeros(1)), r"state: expected STATE\[1\]"),
+    "no action's text": (lambda: parse_action(None), "action None: expected a text"),
+    "no meld's text": (lambda: parse_meld(None), "meld None: expected a text"),
+    "no card's text": (lambda: parse_card(None), "card None"),
+    "no cards' text": (lambda: parse_cards(None), "cards None: expected a text"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_TYPES)
+def test_a_wrong_type_is_one_clear_error(name):
+    call, message = WRONG_TYPES[name]
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_saved_bytes_may_be_a_view_and_reshuffles_none():
+    game = Game(seed=3, reshuffles=None)
+    assert same(Game.from_bytes(memoryview(game.to_bytes())), game)

@@ -498,3 +498,15 @@ def test_a_cheating_opponent_in_the_vector_environment() -> None:
         env.reset(seed=1)
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(np.zeros(2, dtype=np.int64))
+
+
+class Silent:
+    def act(self, observations: np.ndarray, masks: np.ndarray, keys: np.ndarray) -> None:
+        """Return nothing."""
+
+
+def test_an_opponent_that_returns_nothing_is_named() -> None:
+    with pytest.raises(IllegalAction, match="opponent in seat 0: act returned"):
+        JollyEnv(Silent(), 1).reset(seed=1)
+    with pytest.raises(IllegalAction, match="opponents: act returned"):
+        JollyVectorEnv(2, Silent(), 1).reset(seed=1)

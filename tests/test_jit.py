@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 KERNELS = """
@@ -57,10 +59,15 @@ print(digest.hexdigest(), recycled)
 """
 
 
+def run(code: str, path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a fresh interpreter."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(path), str(ROOT)]), **environment}
+    return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300)
+
+
 def python(code: str, path: Path, **environment: str) -> str:
     """Run code in a fresh interpreter and return what it prints."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(path), str(ROOT)]), **environment}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300)
+    done = run(code, path, **environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -131,3 +138,68 @@ def test_a_round_without_the_jit_is_the_same_round() -> None:
     compiled = python(SHORT_ROUND, ROOT)
     assert python(SHORT_ROUND, ROOT, NUMBA_DISABLE_JIT="1") == compiled
     assert int(compiled.split()[1]) > 0, "a recycling lies in it"
+
+
+PICK = "from small.kernels import pick\nimport numpy as np\nprint(pick(np.arange(5), 1))"
+
+
+@pytest.mark.parametrize(("suffix", "size"), [("nbi", 0), ("nbi", 10), ("nbc", -20)])
+def test_a_damaged_cache_is_compiled_anew(tmp_path: Path, suffix: str, size: int) -> None:
+    """Files cut short, as after a crash, are said once and replaced."""
+    path, cache = small_package(tmp_path), {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert python(PICK, path, **cache).strip() == "2"
+    (damaged,) = (tmp_path / "cache").rglob(f"*.{suffix}")
+    damaged.write_bytes(damaged.read_bytes()[:size])
+    done = run(PICK, path, **cache)
+    assert (done.stdout.strip(), done.returncode) == ("2", 0), done.stderr
+    assert done.stderr.count("\n") == 1 and "damaged" in done.stderr
+    assert run(PICK, path, **cache).stderr == ""
+
+
+FULL = """
+import os, shutil
+from collections import namedtuple
+Usage = namedtuple("Usage", "total used free")
+real = shutil.disk_usage
+shutil.disk_usage = lambda path: Usage(10, 10, 0) if {full!r} in str(path) else real(path)
+"""
+
+
+def test_a_full_disk_is_not_begun_on(tmp_path: Path) -> None:
+    """A file of no bytes can be made on a full disk, too: what counts is the room. A cache that is there is used."""
+    path, spare = small_package(tmp_path), tmp_path / "tmp"
+    spare.mkdir()
+    places = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(spare)}
+    done = run(FULL.format(full=str(tmp_path / "cache")) + PICK, path, **places)
+    assert done.stdout.strip() == "2" and list(spare.rglob("*.nbc"))
+    assert done.stderr.count("\n") == 1 and "No space left" in done.stderr
+    done = run(FULL.format(full=str(tmp_path)) + PICK, path, **places)
+    assert done.stdout.strip() == "2" and done.stderr.count("\n") == 2
+    (folder,) = (tmp_path / "cache" / "jolly_env").iterdir()
+    (folder / "small.ready").touch()
+    done = run(FULL.format(full=str(tmp_path)) + PICK, path, **places)
+    assert done.stderr == "" and list(folder.rglob("*.nbc"))
+
+
+def test_a_disk_that_is_full_in_the_end_keeps_nothing(tmp_path: Path) -> None:
+    path, cache = small_package(tmp_path), {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    full = "import errno, os\nfrom numba.core.caching import IndexDataCacheFile\n"
+    full += (
+        "def fail(*_): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))\nIndexDataCacheFile._save_data = fail\n"
+    )
+    done = run(full + PICK, path, **cache)
+    assert done.stdout.strip() == "2" and done.returncode == 0
+    assert done.stderr.count("\n") == 1 and "No space left" in done.stderr
+    done = run(PICK, path, **cache)  # the index names a file that was not written
+    assert (done.stdout.strip(), done.stderr) == ("2", "")
+
+
+def test_each_checkout_announces_its_compile(tmp_path: Path) -> None:
+    """Sources and so the cache are the same, but numba finds kernels by the paths of their sources."""
+    code = "from jolly_env._jit import warm_up\nfrom pathlib import Path\nimport small.kernels\n"
+    code += "warm_up('small', Path(small.__file__).parent, lambda: None)"
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    one, two = small_package(tmp_path / "one"), small_package(tmp_path / "two")
+    for path, lines in ((one, 2), (one, 0), (two, 2), (two, 0)):
+        assert run(code, path, **cache).stderr.count("small: compil") == lines
+    assert len(list((tmp_path / "cache" / "jolly_env").iterdir())) == 1

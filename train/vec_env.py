@@ -13,7 +13,7 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
 from jolly_env.actions import ACTIONS
-from jolly_env.agent import Agent
+from jolly_env.agent import Agent, ask
 from jolly_env.batch import Batch
 from jolly_env.features import FEATURES
 from jolly_env.observation import OBSERVATION
@@ -122,7 +122,7 @@ class SelfPlayVecEnv(VecEnv):
                 chosen = rows[mine]
                 records = batch.observe(chosen, self._records[: len(chosen)])
                 player = self.opponents[number] if number >= 0 else self.bots[number]
-                actions[mine] = player.act(records, batch.masks[chosen], batch.keys[chosen])
+                actions[mine] = ask(player, records, batch.masks[chosen], batch.keys[chosen])
             step = batch.step(actions, rows)
             same = rows[~dones[rows]]  # a new game has no decision yet that earned anything
             self.seat_rewards[same] += step.rewards[same]
