@@ -72,8 +72,8 @@ WEIGHTS: Final[Weights] = {
 ) = range(len(WEIGHTS))
 
 LOWEST: Final = -1e18
-HAND, WORK, FITS = range(3)
-REACH, TABLE, KEEP, DANGER = range(4)
+HAND, WORK, FITS, TARGET = range(4)
+REACH, TABLE, KEEP, DANGER, THROWN, DRAWN = range(6)
 
 
 class PlannerAgent:
@@ -97,10 +97,10 @@ class PlannerAgent:
 
 
 def new_scratch() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return room for one decision at a time: hands int64[3, 53], values float64[4, 53], plans, and the solver's room."""
+    """Return room for one decision at a time: hands int64[4, 53], values float64[6, 53], plans, and the solver's room."""
     return (
-        np.zeros((3, CARD_KINDS), dtype=np.int64),
-        np.zeros((4, CARD_KINDS)),
+        np.zeros((4, CARD_KINDS), dtype=np.int64),
+        np.zeros((6, CARD_KINDS)),
         np.zeros((PLANS, PLAN_WORDS), dtype=np.int64),
         new_room(),
     )
@@ -226,10 +226,12 @@ def throw(
 ) -> tuple[float, int]:
     """Return what the melds that lack a card are worth once the best card is thrown, and the discard. Ties by the key.
 
-    A hand that counts a card more than it holds has a blank, which may be thrown, too, and gives -1.
+    A hand that counts a card more than it holds has a blank, which may be thrown, too, and gives -1. What each card is
+    worth to throw goes into the row THROWN.
     """
-    keep = values[KEEP]
+    keep, thrown = values[KEEP], values[THROWN]
     keep[:] = 0
+    thrown[:] = LOWEST
     jokered = w[JOKERED] if hand[JOKERS] > 0 else 0.0
     total = value_runs(hand, values[REACH], 1.0, w[OUT], jokered, keep)
     total += value_sets(hand, values[REACH], 1.0, w[OUT], jokered, keep)
@@ -249,10 +251,13 @@ def throw(
                 kept += w[FIT] * values[TABLE][card]
             value = left * HAND_VALUE[card] - kept - values[DANGER][card]
             value += 1e-6 * np.float64(np.int64(key * np.uint64(2 * card + 1) >> np.uint64(57)))
+            thrown[card] = value
             if value > best:
                 best_action, best = act.DISCARD + card, value
-    if hand[JOKERS] > 0 and -w[JOKER_KEPT] - values[DANGER][JOKER] > best:
-        best_action, best = act.DISCARD + JOKER, -w[JOKER_KEPT] - values[DANGER][JOKER]
+    if hand[JOKERS] > 0:
+        thrown[JOKER] = -w[JOKER_KEPT] - values[DANGER][JOKER]
+        if thrown[JOKER] > best:
+            best_action, best = act.DISCARD + JOKER, thrown[JOKER]
     if hand[COUNT] > held and best < 0:
         best_action, best = np.int64(-1), 0.0
     return w[POTENTIAL] * total + fits + best, best_action
@@ -268,46 +273,42 @@ def choose_draw(
     plans: np.ndarray,
     room: np.ndarray,
 ) -> int:
-    """Choose the draw whose turn is worth most, the stock's on average over the cards that may come."""
-    hand, work, fits = hands[HAND], hands[WORK], hands[FITS]
+    """Choose the draw whose turn is worth most; -1 if there is none.
+
+    What each draw is worth, the stock's on average over the cards that may come, goes into the row DRAWN.
+    """
+    hand, work, fits, drawn = hands[HAND], hands[WORK], hands[FITS], values[DRAWN]
+    drawn[:] = LOWEST
     read_fits(obs, fits)
-    best_action, best = np.int64(-1), LOWEST
-    copy_hand(hand, work)
-    work[COUNT] += 1
-    _, blank = best_turn(obs, work, w, hands, values, plans, room)
     if mask[act.DRAW_STOCK]:
-        best_action = np.int64(act.DRAW_STOCK)
-        best = w[STOCK] + value_stock(obs, blank, w, hands, values, plans, room)
+        drawn[act.DRAW_STOCK] = w[STOCK] + value_stock(obs, w, hands, values, plans, room)
     copy_hand(hand, work)
     size: Any = np.int64(obs["row_size"])
+    best = np.int64(act.DRAW_STOCK if mask[act.DRAW_STOCK] else -1)
     for count in range(1, min(size, act.MAX_TAKE) + 1):
         if not mask[act.TAKE + count]:
             break
         card: Any = np.int64(obs["row_cards"][size - count])
         # A card that serves nothing is not worth a look: fewer cards do as well without it.
-        idle = best_action >= 0 and not may_help(card, work, fits)
+        idle = best >= 0 and not may_help(card, work, fits)
         add_card(work, card)
         if idle:
             continue
-        _, value = best_turn(obs, work, w, hands, values, plans, room)
-        value -= w[SHOWN] * count
-        if value > best:
-            best_action, best = np.int64(act.TAKE + count), value
-    return best_action
+        drawn[act.TAKE + count] = best_turn(obs, work, w, hands, values, plans, room)[1] - w[SHOWN] * count
+        if best < 0 or drawn[act.TAKE + count] > drawn[best]:
+            best = np.int64(act.TAKE + count)
+    return best
 
 
 @kernel
 def value_stock(
-    obs: Any,
-    blank: float,
-    w: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
+    obs: Any, w: np.ndarray, hands: np.ndarray, values: np.ndarray, plans: np.ndarray, room: np.ndarray
 ) -> float:
-    """Return what a turn is worth on average that draws from the stock; ``blank`` is its worth with a useless card."""
+    """Return what a turn is worth on average that draws from the stock."""
     hand, work, fits = hands[HAND], hands[WORK], hands[FITS]
+    copy_hand(hand, work)
+    work[COUNT] += 1
+    _, blank = best_turn(obs, work, w, hands, values, plans, room)
     total, copies = 0.0, 0
     for card in range(CARD_KINDS):
         unseen: Any = np.int64(obs["unseen"][card])

@@ -20,6 +20,7 @@ NAMES: Final[dict[str, str]] = {
     "greedy": "opens when it can, lays, attaches and swaps all it can, sheds the dearest idle card",
     "careful": "weighs what may still come, what a discard gives away, and the price of a joker",
     "planner": "compares whole turns by their exact ends, holds back where that promises more",
+    "search": "tries the planner's few best turns in worlds that agree with what is known",
 }
 """The rungs, weakest first, with what each does."""
 
@@ -38,6 +39,7 @@ _MAKERS: Final[dict[str, Callable[..., Agent]]] = {
     "greedy": _rung("agents.greedy", "GreedyAgent"),
     "careful": _rung("agents.careful", "CarefulAgent"),
     "planner": _rung("agents.planner", "PlannerAgent"),
+    "search": _rung("agents.search", "SearchAgent"),
 }
 
 

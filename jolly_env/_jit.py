@@ -133,17 +133,25 @@ def _compiled(function: F, *, no_cpython_wrapper: bool) -> F:
 
 
 _warming: set[tuple[str, Path]] = set()
+_held: set[Path] = set()
 
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on the file ``path`` where the platform has one and a file can be made."""
+    if path in _held:  # what is compiled under the lock may ask for more to be
+        yield
+        return
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):  # numba's own replace-by-rename has to do then
             import fcntl
 
             fcntl.flock(stack.enter_context(path.open("w")), fcntl.LOCK_EX)
-        yield
+        _held.add(path)
+        try:
+            yield
+        finally:
+            _held.discard(path)
 
 
 def warm_up(name: str, folder: Path, compile_all: Callable[[], None]) -> None:

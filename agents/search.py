@@ -1,0 +1,381 @@
+"""The search: the planner's few best turns, each tried in the same worlds, and left only for a sure gain.
+
+What the others hold is drawn by :mod:`agents.beliefs`. In each world every candidate is played, and then the round to its
+end with the planner in all seats. Candidates that fall behind are dropped early. The worlds of a turn are the same at
+each of its decisions, so what was found out after the draw holds until the discard.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from agents.beliefs import sample_worlds
+from agents.hand import HAND_WORDS, ONES, read_hand
+from agents.planner import (
+    DRAWN,
+    HAND,
+    LEFT_HAND,
+    LOWEST,
+    TARGET,
+    THROWN,
+    WEIGHTS,
+    best_turn,
+    choose_draw,
+    end_value,
+    new_scratch,
+    planner_action,
+    prepare,
+)
+from agents.solver import solve
+from agents.solver_search import CARDS, FIRST, POINTS
+from agents.weights import weigh
+from jolly_env import actions as act
+from jolly_env._jit import entry, kernel, warm_up
+from jolly_env.bits import copy_array, lowest_bit
+from jolly_env.cards import CARD_KINDS, JOKER, RANKS, SUITS
+from jolly_env.engine import apply, decision_key
+from jolly_env.legal import refresh_legal, write_mask
+from jolly_env.observation import OBSERVATION, as_record, observe
+from jolly_env.packing import new_scratch as new_engine_scratch
+from jolly_env.rules import PLAYERS
+from jolly_env.state import DRAW, ROUND_OVER, STATE
+
+CANDIDATES: Final = 4
+"""Turns that are tried."""
+CHUNK: Final = 8
+"""Worlds between two looks at what has fallen behind."""
+LEAST: Final = 16
+"""Worlds before a candidate may be dropped."""
+ERRORS: Final = 2.0
+"""Standard errors by which a gain must differ from nothing."""
+LONGEST: Final = 64
+"""Room for the actions of a turn."""
+
+
+class SearchAgent:
+    """Tries the planner's few best turns in sampled worlds, and leaves the planner's choice only for a sure gain.
+
+    It knows what the planner knows, and what the others probably hold. With 64 worlds a decision takes some tens of
+    milliseconds; ``milliseconds`` ends a decision earlier (and then the choice depends on the speed of the machine).
+    """
+
+    def __init__(self, worlds: float = 64, milliseconds: float = 0, **weights: float) -> None:
+        """Take the most worlds and the most time (0: any) of a decision, and weights of the planner in place of its own."""
+        if not (worlds >= 1 and float(worlds).is_integer()):
+            raise ValueError(f"worlds={worlds:g}: expected a whole number of at least 1")
+        if not milliseconds >= 0:
+            raise ValueError(f"milliseconds={milliseconds:g}: expected at least 0")
+        self.worlds, self.milliseconds = int(worlds), float(milliseconds)
+        self.weights = weigh("planner", WEIGHTS, weights)
+        self._room = Room()
+        _warm_up()
+
+    def act(self, observations: Any, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """Return legal actions: int64[B]."""
+        records = as_record(observations)
+        actions = np.empty(len(masks), dtype=np.int64)
+        for i in range(len(masks)):
+            actions[i] = self._choose(np.asarray(records[i]).reshape(1), masks[i], keys[i])
+        return actions
+
+    def _choose(self, record: np.ndarray, mask: np.ndarray, key: np.uint64) -> int:
+        """Return the action of one decision: OBSERVATION[1], int8[839], a key."""
+        legal = np.flatnonzero(mask)
+        if len(legal) == 1:
+            return int(legal[0])
+        start = time.perf_counter()
+        room = self._room
+        room.world[:] = sample_worlds(record[0], _turn_key(record), 1)
+        count = list_candidates(record, mask, key, self.weights, room.world, room.state, *room.parts, room.turns)
+        turns = room.turns[:count]
+        if count == 1 or (turns[:, 1] == turns[0, 1]).all():
+            return int(turns[0, 1])
+        return int(turns[self._compare(record, turns, start), 1])
+
+    def _compare(self, record: np.ndarray, turns: np.ndarray, start: float) -> int:
+        """Return which of the turns to play: the first, unless another is surely better."""
+        worlds = sample_worlds(record[0], _turn_key(record), self.worlds)
+        margins = np.zeros((len(turns), self.worlds))
+        alive = np.ones(len(turns), dtype=np.bool_)
+        gains, errors = np.zeros(len(turns)), np.zeros(len(turns))
+        for first in range(0, self.worlds, CHUNK):
+            last = min(first + CHUNK, self.worlds)
+            try_turns(worlds, first, last, turns, alive, self.weights, self._room.state, *self._room.parts, margins)
+            paired = margins[:, :last] - margins[0, :last]
+            gains, errors = paired.mean(axis=1), paired.std(axis=1) / np.sqrt(max(last - 1, 1))
+            if last >= LEAST:
+                alive &= gains + ERRORS * errors >= 0
+                alive[0] = True
+                if alive.sum() == 1:
+                    break
+            if self.milliseconds and 1000 * (time.perf_counter() - start) > self.milliseconds:
+                break
+        sure = alive & (gains > ERRORS * errors) & (last >= 2)
+        return int(np.argmax(np.where(sure, gains, 0.0)))
+
+
+class Room:
+    """Room for one search at a time."""
+
+    def __init__(self) -> None:
+        """Make it."""
+        self.world, self.state = np.zeros(1, dtype=STATE), np.zeros(1, dtype=STATE)
+        self.turns = np.zeros((CANDIDATES, LONGEST), dtype=np.int64)
+        """Each turn: how many actions, and the actions."""
+        self.parts = (
+            np.zeros(1, dtype=OBSERVATION),
+            np.zeros(act.ACTIONS, dtype=np.int8),
+            new_engine_scratch(),
+            *new_scratch(),
+        )
+
+
+def _turn_key(record: np.ndarray) -> int:
+    """Return the key of a turn's worlds: of what the observer sees and does not change until the discard."""
+    seen = record[0]
+    parts = (seen["unseen"], seen["discarded"], seen["turn"], seen["round"], seen["seat"])
+    digest = hashlib.blake2b(b"".join(np.asarray(part).tobytes() for part in parts), digest_size=8)
+    return int.from_bytes(digest.digest(), "little")
+
+
+@functools.cache
+def _warm_up() -> None:
+    """Compile the kernels, unless the cache on disk has them."""
+    warm_up("agents.search", Path(__file__).parent, _compile)
+
+
+def _compile() -> None:
+    """Choose a first action."""
+    from jolly_env.batch import Batch
+
+    batch = Batch(1, seed=0)
+    batch.step(np.zeros(1, dtype=np.int64))
+    SearchAgent(worlds=1).act(batch.observations, batch.masks, batch.keys)
+
+
+@entry
+def list_candidates(
+    record: np.ndarray,
+    mask: np.ndarray,
+    key: np.uint64,
+    w: np.ndarray,
+    world: np.ndarray,
+    state: np.ndarray,
+    seen: np.ndarray,
+    legal: np.ndarray,
+    scratch: np.ndarray,
+    hands: np.ndarray,
+    values: np.ndarray,
+    plans: np.ndarray,
+    room: np.ndarray,
+    turns: np.ndarray,
+) -> int:
+    """Write the turns to try, the planner's first: int64[C, LONGEST]; return how many there are.
+
+    At a draw a turn is the draw alone; the planner goes on with it.
+    """
+    obs = record[0]
+    turns[0, 0] = 1
+    turns[0, 1] = planner_action(obs, mask, key, w, hands, values, plans, room)
+    read_hand(obs, hands[HAND])
+    if obs["phase"] == DRAW:
+        prepare(obs, w, values)
+        choose_draw(obs, mask, w, hands, values, plans, room)
+        return rank_draws(values[DRAWN], turns)
+    prepare(obs, w, values)
+    count = rank_ends(obs, w, hands, values, plans, room, turns)
+    refresh_legal(world[0], scratch)
+    return play_out(world, state, seen, legal, scratch, hands, values, plans, room, turns, count)
+
+
+@kernel
+def rank_draws(drawn: np.ndarray, turns: np.ndarray) -> int:
+    """Write the draws that are worth most; the first is there already. Return how many there are."""
+    count = 1
+    drawn[turns[0, 1]] = LOWEST
+    while count < turns.shape[0]:
+        best = np.argmax(drawn)
+        if drawn[best] <= LOWEST:
+            break
+        drawn[best] = LOWEST
+        turns[count, 0], turns[count, 1] = 1, best
+        count += 1
+    return count
+
+
+@kernel
+def rank_ends(
+    obs: Any,
+    w: np.ndarray,
+    hands: np.ndarray,
+    values: np.ndarray,
+    plans: np.ndarray,
+    room: np.ndarray,
+    turns: np.ndarray,
+) -> int:
+    """Write the ends of the turn that are worth most, each with a card to throw; return how many there are.
+
+    In place of actions each has the hand that it leaves, and the discard. Every end with its best discard counts, and the
+    best end with every other discard.
+    """
+    hand = hands[HAND]
+    number = solve(obs, hand, plans, room)
+    best, _ = best_turn(obs, hand, w, hands, values, plans, room)
+    most, fewest = np.int64(0), np.int64(CARD_KINDS)
+    for i in range(number):
+        most = max(most, plans[i, POINTS])
+        fewest = min(fewest, plans[i, CARDS])
+    count, last = 0, -LOWEST
+    while count < turns.shape[0]:
+        # The next one in the order of worth: the highest below the last.
+        chosen, discard, value = np.int64(-1), np.int64(-1), LOWEST
+        for i in range(number):
+            worth = end_value(obs, plans[i], most, fewest, w, hands, values)
+            if plans[i, CARDS] <= 1:
+                if LOWEST < worth < last and worth > value:
+                    chosen, discard, value = i, only_card(plans[i]), worth
+                continue
+            top = np.int64(np.argmax(values[THROWN]))
+            for card in range(CARD_KINDS):
+                if values[THROWN][card] <= LOWEST or (card != top and i != best):
+                    continue
+                other = worth - values[THROWN][top] + values[THROWN][card]
+                if other < last and other > value:
+                    chosen, discard, value = i, np.int64(act.DISCARD + card), other
+        if chosen < 0:
+            break
+        last = value
+        turns[count, 0] = discard
+        for j in range(HAND_WORDS):
+            turns[count, 1 + j] = plans[chosen, LEFT_HAND + j]
+        count += 1
+    return count
+
+
+@kernel
+def only_card(plan: np.ndarray) -> int:
+    """Return the discard of an end that leaves one card."""
+    for suit in range(SUITS):
+        if plan[LEFT_HAND + ONES + suit]:
+            return act.DISCARD + RANKS * suit + lowest_bit(plan[LEFT_HAND + ONES + suit])
+    return np.int64(act.DISCARD + JOKER)
+
+
+@kernel
+def play_out(
+    world: np.ndarray,
+    state: np.ndarray,
+    seen: np.ndarray,
+    legal: np.ndarray,
+    scratch: np.ndarray,
+    hands: np.ndarray,
+    values: np.ndarray,
+    plans: np.ndarray,
+    room: np.ndarray,
+    turns: np.ndarray,
+    count: int,
+) -> int:
+    """Put actions in place of ends, by playing each in a world; an end that is not reached is left out."""
+    kept = 0
+    for i in range(count):
+        copy_record(state, 0, world, 0)
+        actions = 0
+        seat = np.int64(world[0]["seat"])
+        discard = turns[i, 0]
+        target = hands[TARGET]
+        for j in range(HAND_WORDS):
+            target[j] = turns[i, 1 + j]
+        while actions < LONGEST - 2:
+            observe(state[0], seat, seen[0])
+            read_hand(seen[0], hands[HAND])
+            action = discard if same_hand(hands[HAND], target) else step_towards(seen[0], target, hands, plans, room)
+            if action < 0:
+                break
+            actions += 1
+            turns[kept, actions] = action
+            if action == discard:
+                break
+            apply(state[0], action, scratch)
+        if actions > 0 and turns[kept, actions] == discard:
+            turns[kept, 0] = actions
+            kept += 1
+    return kept
+
+
+@kernel
+def same_hand(hand: np.ndarray, other: np.ndarray) -> bool:
+    """Tell whether two hands are the same cards."""
+    for i in range(HAND_WORDS):
+        if hand[i] != other[i]:
+            return False
+    return True
+
+
+@kernel
+def step_towards(obs: Any, target: np.ndarray, hands: np.ndarray, plans: np.ndarray, room: np.ndarray) -> int:
+    """Return an action that leads to the end that leaves the hand ``target``; -1 if there is none."""
+    best, points = np.int64(-1), np.int64(-1)
+    for i in range(solve(obs, hands[HAND], plans, room)):
+        if same_hand(plans[i, LEFT_HAND : LEFT_HAND + HAND_WORDS], target) and plans[i, POINTS] > points:
+            best, points = plans[i, FIRST], plans[i, POINTS]
+    return best
+
+
+@entry
+def try_turns(
+    worlds: np.ndarray,
+    first: int,
+    last: int,
+    turns: np.ndarray,
+    alive: np.ndarray,
+    w: np.ndarray,
+    state: np.ndarray,
+    seen: np.ndarray,
+    legal: np.ndarray,
+    scratch: np.ndarray,
+    hands: np.ndarray,
+    values: np.ndarray,
+    plans: np.ndarray,
+    room: np.ndarray,
+    margins: np.ndarray,
+) -> None:
+    """Play the turns that are ``alive`` in some worlds, and each round to its end: float64[C, W] points of the margin."""
+    for i in range(first, last):
+        refresh_legal(worlds[i], scratch)
+        seat = np.int64(worlds[i]["seat"])
+        for turn in range(turns.shape[0]):
+            if not alive[turn]:
+                continue
+            copy_record(state, 0, worlds, i)
+            for j in range(turns[turn, 0]):
+                apply(state[0], turns[turn, 1 + j], scratch)
+            while state[0]["phase"] < ROUND_OVER:
+                mover = np.int64(state[0]["seat"])
+                observe(state[0], mover, seen[0])
+                write_mask(state[0], legal)
+                key = decision_key(state[0], mover)
+                action = planner_action(seen[0], legal, key, w, hands, values, plans, room)
+                apply(state[0], action, scratch)
+            margins[turn, i] = margin(state[0], seat)
+
+
+@kernel
+def margin(state: Any, seat: int) -> float:
+    """Return a seat's points of the round less the mean of the others'."""
+    total, players = 0.0, np.int64(state["rules"][PLAYERS])
+    for other in range(players):
+        total += state["scores"][other]
+    own = np.float64(state["scores"][seat])
+    return own - (total - own) / (players - 1)
+
+
+@kernel
+def copy_record(target: np.ndarray, to: int, source: np.ndarray, of: int) -> None:
+    """Copy one record of an array to another array, as one block."""
+    copy_array(target[to : to + 1], source[of : of + 1])
