@@ -157,7 +157,7 @@ def list_swap(obs: Any, meld: int, suit: int, place: int, action: int, room: np.
 
 @kernel
 def list_end(room: np.ndarray, suit: int, start: int, step: int, after_joker: int, action: int, swap: int) -> None:
-    """Add the ways to lengthen a run from place ``start`` on; ``swap``: the item that swaps the joker at its end, or 0."""
+    """Add the ways to lengthen a run from place ``start`` on; ``swap``: the swap of the joker at its end, or 0."""
     next_held = room[SUIT_PLACES + suit] >> start & 1
     beyond = start + step
     if beyond >= 0:
