@@ -32,13 +32,15 @@ ITEM_END, HEADS, FREE, OPEN_FREE, ACE, SIDE_END, SWAP_SIDES, OPENS = range(12, 2
 """Ends of lists; bits of heads, and of cards in items without a joker; the most that an ace brings; places of swaps;
 1 while what is listed would count for the opening."""
 LONE_END, LONE_BIT, LONE_SIDES, BEST_LONE, PLAN_COUNT, FIRST_STEP, STAMP, MEMORY_FROM = range(20, 28)
+SWAP_CARDS: Final = 28
+"""Cards that can be swapped in alone, as bits."""
 """Of lone jokers; ends found; a first step of the path that opens; what tells this search's memory from older
 ones, and after which step it begins."""
-SUIT_PLACES: Final = 28
+SUIT_PLACES: Final = 29
 """Four words: the places of a run that the naturals of a suit fill, as bits."""
 
 # Rows of words. A head: its list, what its items and those of later heads take, what a joker may gain, the head before.
-HEADS_AT: Final = 32
+HEADS_AT: Final = 40
 LIST, LAST, REACH, SIDE_REACH, GAIN_POINTS, GAIN_CARDS, GAIN_COST, GAIN_OPEN, BEFORE = range(9)
 HEAD_WORDS: Final = 16
 LONES_AT: Final = HEADS_AT + HEAD_WORDS * 64
@@ -122,6 +124,7 @@ def start_items(hand: np.ndarray, room: np.ndarray) -> None:
     room[ITEM_END], room[HEADS], room[SIDE_END], room[SWAP_SIDES] = ITEMS_AT, 0, 0, 0
     room[FREE], room[OPEN_FREE], room[ACE] = 0, 0, 10
     room[LONE_END], room[LONE_BIT], room[BEST_LONE], room[LONE_SIDES] = LONES_AT, RANKS * SUITS, 0, 0
+    room[SWAP_CARDS] = 0
 
 
 @kernel

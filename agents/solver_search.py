@@ -58,6 +58,7 @@ from agents.solver_items import (
     STAMP,
     STEPS,
     SUM,
+    SWAP_CARDS,
     SWAP_SIDES,
     TAKEN,
     TALLY,
@@ -127,10 +128,11 @@ def search(room: np.ndarray, plans: np.ndarray, to_open: int) -> bool:
     room[STAMP] += 1
     # Where jokers can be swapped out, what opens is not told by a tally alone, so nothing is remembered.
     room[MEMORY_FROM] = NEVER if room[OPENED] == 0 and room[SWAP_SIDES] else room[STEPS] + room[FEW_STEPS]
+    dead = False
     while True:
-        bit = lowest_bit(one & heads) if one & heads else np.int64(-1)
+        bit = lowest_bit(one & heads) if one & heads and not dead else np.int64(-1)
         if bit < 0:
-            if balance >= 0 and to_open == 0:
+            if balance >= 0 and to_open == 0 and not dead:
                 add_ends(room, plans, frame, sides, balance, tally)
         elif is_settled(room, plans, bit, bit == last_bit, one, two, sides, balance, tally, to_open):
             bit = np.int64(-1)
@@ -143,6 +145,7 @@ def search(room: np.ndarray, plans: np.ndarray, to_open: int) -> bool:
             frame -= 8
             one, two, sides = room[frame + ONE], room[frame + TWO], room[frame + SIDES_LEFT]
             balance, tally, item = room[frame + BALANCE], room[frame + SUM], room[frame + TAKEN]
+            dead = False
             bit = lowest_bit(one & heads)
             item = room[item + NEXT]
         elif bit != last_bit:
@@ -150,6 +153,7 @@ def search(room: np.ndarray, plans: np.ndarray, to_open: int) -> bool:
         # Else it is the second copy, which goes no earlier in the list than the first: other orders say nothing new.
         item = next_fit(room, item, one, two, sides, balance, tally)
         if item == 0:  # the card is left, and its copy
+            dead = room[SWAP_CARDS] >> bit & 1 != 0 and can_swap(room, bit, sides)
             one &= ~(np.int64(1) << bit)
             two &= one
             last_bit = np.int64(-1)
@@ -166,6 +170,18 @@ def search(room: np.ndarray, plans: np.ndarray, to_open: int) -> bool:
         last_bit = bit
         if to_open and tally >> OPEN_AT & POINTS_MASK >= room[NEED]:
             return True
+
+
+@kernel
+def can_swap(room: np.ndarray, bit: int, sides: int) -> bool:
+    """Tell whether a card could be swapped in alone where no other card goes: it is never better to leave it."""
+    item = room[HEADS_AT + HEAD_WORDS * bit + LIST]
+    while item > 0:
+        alone = room[item + CHANGE] > 0 and room[item + BITS] == np.int64(1) << bit
+        if alone and room[item + SIDES] & ~sides == 0:
+            return True
+        item = room[item + NEXT]
+    return False
 
 
 @kernel
@@ -235,11 +251,19 @@ def hopeless(
     cost = room[ALL_COST] - (tally >> COST_AT & POINTS_MASK) - cost_of(live) - cost_of(pairs)
     cards = room[TOTAL] - room[ALL_JOKERS] - (tally >> CARDS_AT & NUMBER_MASK) - bit_count(live) - bit_count(pairs)
     gain_points, gain_cards, gain_cost = room[head + GAIN_POINTS], room[head + GAIN_CARDS], room[head + GAIN_COST]
+    # What jokers bring is no more than their own places and the cards that go with jokers only, either.
+    rest = one & room[head + REACH] & ~room[FREE] & NATURALS if jokers > 1 else np.int64(0)
+    rest_pairs = rest & two
+    rest_points = points_of(rest, ace) + points_of(rest_pairs, ace)
+    own_points = 25 if ace == 25 else 10
     for used in range(jokers + 1 if gain_points > 0 else 1):
         kept = jokers - used
         left = max(cards - used * gain_cards, 0)
         least = max(cost - used * gain_cost, 0)
-        most = points + used * gain_points
+        gained = used * gain_points
+        if used > 1:
+            gained = min(gained, rest_points + used * own_points)
+        most = points + gained
         if left + kept == 0:  # one card stays (R11); with jokers, the points may be those of a way that leaves more
             left = 1
             least = max(least, 2)
