@@ -3,10 +3,15 @@
 An end is what stands when the player stops laying and goes on to the discard. Ends are compared by four numbers: points
 laid from now on (more is better; R14: a joker of one's own that is swapped out counts no longer), cards left in hand
 (fewer), what the naturals among them cost (R15, less), and jokers left in hand (more). :func:`solve` finds all that no
-other end beats in these four together, of equal ones the first found, and laying nothing wherever that is legal. It is
-exact, unless it runs out of steps or of room: then it gives the best of what it has found, and says so.
+other end beats in these four together, and laying nothing wherever that is legal; of ends that are equal in them it
+keeps the one that it finds first, always the same.
 
-A planner calls the kernel; :func:`ends` is the same for people.
+That is exact unless the search takes too many steps, which takes some 20 cards with many jokers at a full table, or
+finds more than ``PLANS`` ends. Then ``room[GAVE_UP]`` is set, and the ends are the best of those found so far: all can
+be reached, and among them, or beaten by them, is what a first dive lays, card by card without jokers wherever it can. A
+hand that has not opened may then be left without an end that opens.
+
+A planner calls the kernels; :func:`ends` is the same for people.
 """
 
 from __future__ import annotations
@@ -50,8 +55,13 @@ from jolly_env.cards import CARD_KINDS, JOKER, RANKS, Card, format_cards
 from jolly_env.observation import as_record
 from jolly_env.state import PLAY
 
-STEP_LIMIT: Final = 100_000
-"""Steps after which a search is cut off: some 2 ms."""
+__all__ = [
+    *("CARDS", "COST", "FIRST", "GAVE_UP", "KEPT", "LEFT", "MOST_STEPS", "PLANS", "PLAN_WORDS", "POINTS", "STEPS"),
+    *("End", "Ends", "ends", "hand_cards", "hand_row", "may_open", "new_plans", "new_room", "solve", "solve_rows"),
+]
+
+STEP_LIMIT: Final = 60_000
+"""Steps after which a search is cut off: 1.5 to 2 ms."""
 STEPS_BEFORE_MEMORY: Final = 300
 """Steps before a search begins to remember what it has seen, which ordinary hands never need."""
 MAX_HAND: Final = 20
@@ -59,7 +69,7 @@ MAX_JOKERS: Final = 6
 
 
 def new_room() -> np.ndarray:
-    """Return room for one solver at a time: int64[ROOM_WORDS], 0.4 MB.
+    """Return room for one solver at a time: int64[ROOM_WORDS], 0.8 MB.
 
     ``room[GAVE_UP]`` is 1 after a call that was cut off, ``room[STEPS]`` tells how many steps it took;
     ``room[MOST_STEPS]`` may be set.

@@ -51,7 +51,7 @@ FRAMES_AT: Final = LONES_AT + 8 * MOST_LONES
 ONE, TWO, SIDES_LEFT, BALANCE, SUM, TAKEN, CHOICES = range(7)
 ITEMS_AT: Final = FRAMES_AT + 8 * 64
 BITS, BOTH, SIDES, CHANGE, TALLY, ACTION, NEXT, SHAPE = range(8)
-MOST_ITEMS: Final = 6000
+MOST_ITEMS: Final = 8192
 MEMORY_AT: Final = ITEMS_AT + 8 * MOST_ITEMS
 """States of the search that were met, by a hash: cards, copies and jokers, places, stamp, tally."""
 SEEN_ONE, SEEN_TWO, SEEN_SIDES, SEEN_STAMP, SEEN_TALLY = range(5)

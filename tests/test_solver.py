@@ -13,9 +13,9 @@ from tools import dealt, play, position
 
 from agents import solver
 from agents.greedy import GreedyAgent
-from agents.solver import STEPS_BEFORE_MEMORY, End, Ends, ends, new_plans, new_room, solve_rows
+from agents.solver import STEPS_BEFORE_MEMORY, End, Ends, ends, hand_row, new_plans, new_room, solve_rows
 from agents.solver_ends import FIRST
-from agents.solver_items import FEW_STEPS, GAVE_UP, MOST_STEPS, STEPS
+from agents.solver_items import FEW_STEPS, GAVE_UP, ITEM_END, MEMORY_AT, MOST_STEPS, STEPS
 from benchmarks.solver import met, met_cases, worst_cases
 from jolly_env import Rules
 from jolly_env.actions import DISCARD, LAY_SET
@@ -246,6 +246,17 @@ def test_another_hand_at_the_same_table() -> None:
         assert ends(before, held) == solved(game)
         able += len(solved(game).found) > 1
     assert able > 5
+
+
+def test_there_is_room_for_the_items_of_the_largest_hands() -> None:
+    """Six jokers and all of one suit make the most runs; the room is not what cuts them off."""
+    hearts = [13 * 2 + rank for rank in range(13)]
+    plans, room, count = new_plans(), new_room(), np.zeros(1, dtype=np.int64)
+    game = position("2c 4d", "3c 5d", melds=[("3h 4h 5h", 1), ("8h 9h Th", 0)])
+    hand = hand_row(np.bincount([*hearts, hearts[0], *[JOKER] * 6], minlength=53).tolist())
+    room[MOST_STEPS] = 1
+    solve_rows(game.observe(0).reshape(1), np.zeros(1, dtype=np.int64), hand[np.newaxis], plans, room, count)
+    assert MEMORY_AT - 8 * 1500 < room[ITEM_END] < MEMORY_AT
 
 
 def test_a_search_that_is_cut_off_says_so_and_its_ends_can_be_reached() -> None:
