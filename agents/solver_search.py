@@ -37,6 +37,8 @@ from agents.solver_items import (
     HEADS_AT,
     HELD,
     HELD_TWICE,
+    ITEM_END,
+    ITEMS_AT,
     LIST,
     MEMORY_FROM,
     MOST_STEPS,
@@ -187,22 +189,58 @@ def can_swap(room: np.ndarray, bit: int, sides: int) -> bool:
 @kernel
 def next_fit(room: np.ndarray, item: int, one: int, two: int, sides: int, balance: int, tally: int) -> int:
     """Return the first item of a list, from ``item`` on, that fits what is left; 0 if there is none."""
-    swap_sides, steps = room[SWAP_SIDES], 0
-    most = room[TOTAL] - room[ALL_JOKERS] - 1 - (tally >> CARDS_AT & NUMBER_MASK) + balance  # one stays (R11)
+    steps = 0
     while item > 0:
         steps += 1
-        change, item_sides = room[item + CHANGE], room[item + SIDES]
-        if (
-            room[item + BITS] & ~one == 0
-            and item_sides & ~sides == 0
-            and room[item + BOTH] & ~two == 0
-            and balance + change + bit_count(sides & ~item_sides & swap_sides) >= 0
-            and (room[item + TALLY] >> CARDS_AT & NUMBER_MASK) - change <= most
-        ):
+        if fits(room, item, one, two, sides, balance, tally):
             break
         item = room[item + NEXT]
     room[STEPS] += steps
     return item
+
+
+@kernel
+def fits(room: np.ndarray, item: int, one: int, two: int, sides: int, balance: int, tally: int) -> bool:
+    """Tell whether what is left has the cards and places of an item, may come to its jokers, and keeps a card (R11)."""
+    change, item_sides = room[item + CHANGE], room[item + SIDES]
+    most = room[TOTAL] - room[ALL_JOKERS] - 1 - (tally >> CARDS_AT & NUMBER_MASK) + balance
+    return (
+        room[item + BITS] & ~one == 0
+        and item_sides & ~sides == 0
+        and room[item + BOTH] & ~two == 0
+        and balance + change + bit_count(sides & ~item_sides & room[SWAP_SIDES]) >= 0
+        and (room[item + TALLY] >> CARDS_AT & NUMBER_MASK) - change <= most
+    )
+
+
+@kernel
+def dive(room: np.ndarray, plans: np.ndarray) -> None:
+    """Add the ends of laying the dearest item again and again.
+
+    New melds without a joker come first, then what goes to the table without one, then what takes one joker.
+    """
+    one, two, sides = room[HELD], room[HELD_TWICE], np.int64(-1)
+    balance, tally, frame = room[ALL_JOKERS], np.int64(0), np.int64(FRAMES_AT)
+    while True:
+        dearest, most = 0, np.int64(-1)
+        for item in range(ITEMS_AT, room[ITEM_END], 8):
+            uses, score = room[item + SHAPE] & 15, room[item + TALLY] & POINTS_MASK
+            if uses == 0:
+                score += 4096 if room[item + SIDES] else 8192
+            if uses < 2 and score > most and fits(room, item, one, two, sides, balance, tally):
+                dearest, most = item, score
+        if balance >= 0:
+            add_ends(room, plans, frame, sides, balance, tally)
+        if dearest == 0:
+            return
+        room[frame + TAKEN] = dearest
+        frame += 8
+        bits = room[dearest + BITS]
+        one &= ~(bits & ~two) & ~room[dearest + BOTH]
+        two &= ~bits
+        sides &= ~room[dearest + SIDES]
+        balance += room[dearest + CHANGE]
+        tally += room[dearest + TALLY]
 
 
 @kernel
