@@ -3,10 +3,15 @@
 An end is what stands when the player stops laying and goes on to the discard. Ends are compared by four numbers: points
 laid from now on (more is better; R14: a joker of one's own that is swapped out counts no longer), cards left in hand
 (fewer), what the naturals among them cost (R15, less), and jokers left in hand (more). :func:`solve` finds all that no
-other end beats in these four together, of equal ones the first found, and laying nothing wherever that is legal. It is
-exact, unless it runs out of ``MOST_STEPS`` steps or out of room: then it gives the best of what it has found, and says so.
+other end beats in these four together, and laying nothing wherever that is legal; of ends that are equal in them it
+keeps the one that it finds first, always the same.
 
-A planner calls the kernel; :func:`ends` is the same for people.
+That is exact unless the search takes too many steps, which takes some 20 cards with many jokers at a full table, or
+finds more than ``PLANS`` ends. Then ``room[GAVE_UP]`` is set, and the ends are the best of those found so far: all can
+be reached, and among them, or beaten by one of them, is what laying the dearest item again and again comes to, items
+without a joker first. A hand that has not opened may then be left without an end that opens.
+
+A planner calls the kernels; :func:`ends` is the same for people.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from typing import Any, Final
 import numpy as np
 
 from agents.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS
+from agents.solver_ends import CARDS, COST, FIRST, KEPT, LEFT, PLAN_WORDS, PLANS, POINTS
 from agents.solver_items import (
     ALL_COST,
     ALL_JOKERS,
@@ -42,15 +48,20 @@ from agents.solver_items import (
     start_items,
 )
 from agents.solver_opening import may_open, opening_need
-from agents.solver_search import CARDS, COST, FIRST, KEPT, LEFT, PLAN_WORDS, PLANS, POINTS, close_heads, search
+from agents.solver_search import close_heads, dive, search
 from agents.solver_table import count_swaps, list_table
 from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.cards import CARD_KINDS, JOKER, RANKS, Card, format_cards
 from jolly_env.observation import as_record
 from jolly_env.state import PLAY
 
-STEP_LIMIT: Final = 100_000
-"""Steps after which a search is cut off: some 2 ms."""
+__all__ = [
+    *("CARDS", "COST", "FIRST", "GAVE_UP", "KEPT", "LEFT", "MOST_STEPS", "PLANS", "PLAN_WORDS", "POINTS", "STEPS"),
+    *("End", "Ends", "ends", "hand_cards", "hand_row", "may_open", "new_plans", "new_room", "solve", "solve_rows"),
+]
+
+STEP_LIMIT: Final = 50_000
+"""Steps after which a search is cut off: some 1.5 ms, and up to 2.5 on a busy machine."""
 STEPS_BEFORE_MEMORY: Final = 300
 """Steps before a search begins to remember what it has seen, which ordinary hands never need."""
 MAX_HAND: Final = 20
@@ -58,10 +69,10 @@ MAX_JOKERS: Final = 6
 
 
 def new_room() -> np.ndarray:
-    """Return room for one solver at a time: int64[ROOM_WORDS], 0.4 MB.
+    """Return room for one solver at a time: int64[ROOM_WORDS], 0.8 MB.
 
-    ``room[GAVE_UP]`` is 1 after a call that was cut off, ``room[STEPS]`` how many steps it took; ``room[MOST_STEPS]`` may
-    be set.
+    ``room[GAVE_UP]`` is 1 after a call that was cut off, ``room[STEPS]`` tells how many steps it took;
+    ``room[MOST_STEPS]`` may be set.
     """
     room = np.zeros(ROOM_WORDS, dtype=np.int64)
     room[MOST_STEPS], room[FEW_STEPS] = STEP_LIMIT, STEPS_BEFORE_MEMORY
@@ -90,20 +101,21 @@ def solve(obs: Any, hand: np.ndarray, plans: np.ndarray, room: np.ndarray) -> in
         for i in range(HAND_WORDS):
             plans[0, LEFT + i] = hand[i]
     if not may_open(obs, hand):
-        return np.int64(1)
+        return 1
     room[NEED], room[OPENED] = need, 1 if need <= 0 else 0
     if need > 0 and obs["opening_laid"] == 0:
         list_new(hand, room)
         close_heads(room)
         if not search(room, plans, 1):
-            return np.int64(1)
+            return 1
         start_items(hand, room)
     count_swaps(obs, room)
     list_table(obs, room)
     list_new(hand, room)
     if room[ITEM_END] > ITEMS_AT or (room[LONE_END] > LONES_AT and room[ALL_JOKERS] > 0):
         close_heads(room)
-        search(room, plans, 0)
+        if search(room, plans, 0):
+            dive(room, plans)
     return room[PLAN_COUNT]
 
 
@@ -125,7 +137,7 @@ def solve_rows(
     room: np.ndarray,
     counts: np.ndarray,
 ) -> None:
-    """Solve some rows of observations and hands: ``counts[i]`` ends for ``rows[i]``; the last one's stay in ``plans``."""
+    """Solve rows of observations and hands: ``counts[i]`` ends for ``rows[i]``; those of the last stay in ``plans``."""
     for i in range(rows.size):
         counts[i] = solve(observations[rows[i]], hands[rows[i]], plans, room)
 
@@ -197,19 +209,21 @@ def ends(observation: Any, hand: Sequence[Card] | None = None, *, steps: int = S
             raise ValueError(f"ends: a card is a number from 0 to {JOKER}")
         counts = np.bincount(np.array(hand, dtype=np.int64), minlength=CARD_KINDS)
         if not 0 < len(hand) <= MAX_HAND or counts[JOKER] > MAX_JOKERS or counts[:JOKER].max() > 2:
-            raise ValueError(
-                f"ends: expected 1 to {MAX_HAND} cards, at most two of each and {MAX_JOKERS} jokers, got {format_cards(hand)}"
-            )
+            limits = f"1 to {MAX_HAND} cards, at most two of each and {MAX_JOKERS} jokers"
+            raise ValueError(f"ends: expected {limits}, got {format_cards(hand)}")
     _warm_up()
     plans, room, count = new_plans(), new_room(), np.zeros(1, dtype=np.int64)
     room[MOST_STEPS] = steps
     solve_rows(record, np.zeros(1, dtype=np.int64), hand_row(counts.tolist())[np.newaxis], plans, room, count)
-    found = [
-        End(*(int(n) for n in row[:FIRST]), None if row[FIRST] < 0 else int(row[FIRST]), hand_cards(row[LEFT:]))
-        for row in plans[: count[0]]
-    ]
+    found = [_end(plan) for plan in plans[: count[0]]]
     found.sort(key=lambda end: (-end.points, end.cards, end.cost, -end.jokers))
     return Ends(tuple(found), bool(room[GAVE_UP] == 0))
+
+
+def _end(plan: np.ndarray) -> End:
+    """Return a row of numbers as an end."""
+    points, cards, cost, kept, first = (int(number) for number in plan[:LEFT])
+    return End(points, cards, cost, kept, None if first < 0 else first, hand_cards(plan[LEFT:]))
 
 
 @functools.cache

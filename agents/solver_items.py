@@ -1,11 +1,11 @@
 """The items of the lay-down solver: what can be laid as one, each with the cards, jokers and places that it takes.
 
 An *item* is a new meld, or what is done at one place of a table meld: at a set, at one end of a run, or at one joker.
-Everything lies in one array of words, the *room*. Items, heads and frames are addresses in it; their fields are offsets.
+Everything lies in one array of words, the *room*: items, heads and frames are addresses in it, their fields offsets.
 
 Naturals are bits of a word, ``RANKS * suit + rank - 1`` with the ace as the highest of its suit: so a run from the ace
 up stands under its 2 and one up to the ace under its lowest card. Each item hangs in the list of its lowest bit, its
-*head*. Bits from 52 on stand for places of melds of this turn that may take a lone joker while the opening is unfinished.
+*head*. Bits from 52 on stand for places of melds of this turn that may take a lone joker before the opening is done.
 
 What an item brings is packed into one word, its *tally*, so that tallies can be added: points, cost of the naturals in
 hand (R15), their number, and the points and jokers that count for the opening (R8).
@@ -31,13 +31,16 @@ jokers that may be laid."""
 ITEM_END, HEADS, FREE, OPEN_FREE, ACE, SIDE_END, SWAP_SIDES, OPENS = range(12, 20)
 """Ends of lists; bits of heads, and of cards in items without a joker; the most that an ace brings; places of swaps;
 1 while what is listed would count for the opening."""
-LONE_END, LONE_BIT, LONE_SIDES, BEST_LONE, PLAN_COUNT, FIRST_STEP, STAMP = range(20, 27)
-"""Of lone jokers; ends found; a first step of the path that opens; what tells this search's memory from older ones."""
-SUIT_PLACES: Final = 27
+LONE_END, LONE_BIT, LONE_SIDES, BEST_LONE, PLAN_COUNT, FIRST_STEP, STAMP, MEMORY_FROM = range(20, 28)
+SWAP_CARDS: Final = 28
+"""Cards that can be swapped in alone, as bits."""
+"""Of lone jokers; ends found; a first step of the path that opens; what tells this search's memory from older
+ones, and after which step it begins."""
+SUIT_PLACES: Final = 29
 """Four words: the places of a run that the naturals of a suit fill, as bits."""
 
 # Rows of words. A head: its list, what its items and those of later heads take, what a joker may gain, the head before.
-HEADS_AT: Final = 32
+HEADS_AT: Final = 40
 LIST, LAST, REACH, SIDE_REACH, GAIN_POINTS, GAIN_CARDS, GAIN_COST, GAIN_OPEN, BEFORE = range(9)
 HEAD_WORDS: Final = 16
 LONES_AT: Final = HEADS_AT + HEAD_WORDS * 64
@@ -48,7 +51,7 @@ FRAMES_AT: Final = LONES_AT + 8 * MOST_LONES
 ONE, TWO, SIDES_LEFT, BALANCE, SUM, TAKEN, CHOICES = range(7)
 ITEMS_AT: Final = FRAMES_AT + 8 * 64
 BITS, BOTH, SIDES, CHANGE, TALLY, ACTION, NEXT, SHAPE = range(8)
-MOST_ITEMS: Final = 6000
+MOST_ITEMS: Final = 8192
 MEMORY_AT: Final = ITEMS_AT + 8 * MOST_ITEMS
 """States of the search that were met, by a hash: cards, copies and jokers, places, stamp, tally."""
 SEEN_ONE, SEEN_TWO, SEEN_SIDES, SEEN_STAMP, SEEN_TALLY = range(5)
@@ -121,6 +124,7 @@ def start_items(hand: np.ndarray, room: np.ndarray) -> None:
     room[ITEM_END], room[HEADS], room[SIDE_END], room[SWAP_SIDES] = ITEMS_AT, 0, 0, 0
     room[FREE], room[OPEN_FREE], room[ACE] = 0, 0, 10
     room[LONE_END], room[LONE_BIT], room[BEST_LONE], room[LONE_SIDES] = LONES_AT, RANKS * SUITS, 0, 0
+    room[SWAP_CARDS] = 0
 
 
 @kernel

@@ -95,7 +95,7 @@ def may_open(obs: Any, hand: np.ndarray) -> bool:
 def opening_step(room: np.ndarray, frame: int, tally: int) -> int:
     """Return a first action of a path that opens, of which the whole path can follow; -1 if it can't open.
 
-    Before the opening no joker is swapped out, so what opens is a portion of the path that takes jokers of the hand only.
+    Before the opening no joker is swapped out, so what opens is a portion that takes jokers of the hand only.
     """
     if tally >> OPEN_AT & POINTS_MASK < room[NEED]:
         return np.int64(-1)

@@ -8,15 +8,12 @@ each number of jokers that may be kept, the rest is not looked at.
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
-from agents.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS
+from agents.solver_ends import add_ends, is_dominated
 from agents.solver_items import (
     ACE,
     ACES,
-    ACTION,
     ALL_COST,
     ALL_JOKERS,
     BALANCE,
@@ -28,29 +25,22 @@ from agents.solver_items import (
     CHANGE,
     COST_AT,
     FEW_STEPS,
-    FIRST_STEP,
     FRAMES_AT,
     FREE,
     GAIN_CARDS,
     GAIN_COST,
     GAIN_OPEN,
     GAIN_POINTS,
-    GAINS_AT,
     GAVE_UP,
     HEAD_WORDS,
     HEADS,
     HEADS_AT,
     HELD,
     HELD_TWICE,
+    ITEM_END,
+    ITEMS_AT,
     LIST,
-    LONE_ACTION,
-    LONE_END,
-    LONE_SIDE,
-    LONE_SIDES,
-    LONE_VALUE,
-    LONES_AT,
-    MEMORY_AT,
-    MEMORY_BITS,
+    MEMORY_FROM,
     MOST_STEPS,
     NATURALS,
     NEED,
@@ -61,14 +51,8 @@ from agents.solver_items import (
     OPEN_FREE,
     OPEN_JOKERS_AT,
     OPENED,
-    PLAN_COUNT,
     POINTS_MASK,
     REACH,
-    SEEN_ONE,
-    SEEN_SIDES,
-    SEEN_STAMP,
-    SEEN_TALLY,
-    SEEN_TWO,
     SHAPE,
     SIDE_REACH,
     SIDES,
@@ -76,6 +60,7 @@ from agents.solver_items import (
     STAMP,
     STEPS,
     SUM,
+    SWAP_CARDS,
     SWAP_SIDES,
     TAKEN,
     TALLY,
@@ -84,19 +69,11 @@ from agents.solver_items import (
     USABLE,
     cost_of,
 )
-from agents.solver_opening import opening_step
+from agents.solver_memory import was_better
 from jolly_env._jit import kernel
 from jolly_env.bits import bit_count, lowest_bit
-from jolly_env.cards import RANKS, SUITS
-
-PLANS: Final = 64
-"""Room for ends."""
-POINTS, CARDS, COST, KEPT, FIRST, LEFT = range(6)
-"""Columns of an end: points laid, cards left, cost of the naturals left, jokers left, a first action, the hand left."""
-PLAN_WORDS: Final = LEFT + HAND_WORDS
 
 NEVER = np.int64(1 << 60)
-LOWEST_CARDS = (np.int64(1) << RANKS) - 1
 
 
 @kernel
@@ -147,62 +124,38 @@ def search(room: np.ndarray, plans: np.ndarray, to_open: int) -> bool:
 
     With ``to_open`` only tell whether the items that are listed can open, or may do so if the steps did not suffice.
     """
-    all_heads = room[HEADS]
+    heads, item, last_bit = room[HEADS], np.int64(0), np.int64(-1)
     one, two, sides = room[HELD], room[HELD_TWICE], np.int64(-1)
-    balance, tally = room[ALL_JOKERS], np.int64(0)
-    total, jokers = room[TOTAL], room[ALL_JOKERS]
-    swap_sides = room[SWAP_SIDES]
-    frame, steps, item = np.int64(FRAMES_AT), room[STEPS], np.int64(0)
-    last_bit = np.int64(-1)
-    # Where jokers can be swapped out, what opens is no matter of the tally alone.
-    late = NEVER if room[OPENED] == 0 and swap_sides else steps + room[FEW_STEPS]
+    balance, tally, frame = room[ALL_JOKERS], np.int64(0), np.int64(FRAMES_AT)
     room[STAMP] += 1
+    # Where jokers can be swapped out, what opens is not told by a tally alone, so nothing is remembered.
+    room[MEMORY_FROM] = NEVER if room[OPENED] == 0 and room[SWAP_SIDES] else room[STEPS] + room[FEW_STEPS]
+    dead = False
     while True:
-        heads = one & all_heads
-        if heads == 0:
-            if balance >= 0 and to_open == 0:
+        bit = lowest_bit(one & heads) if one & heads and not dead else np.int64(-1)
+        if bit < 0:
+            if balance >= 0 and to_open == 0 and not dead:
                 add_ends(room, plans, frame, sides, balance, tally)
+        elif is_settled(room, plans, bit, bit == last_bit, one, two, sides, balance, tally, to_open):
             bit = np.int64(-1)
-        else:
-            bit = lowest_bit(heads)
-            steps += 1
-            head = HEADS_AT + HEAD_WORDS * bit
-            if room[OPENED] == 0 and not may_still_open(room, head, one & room[head + REACH], two, tally):
-                bit = np.int64(-1)
-            elif to_open == 0 and hopeless(room, plans, head, one, two, sides, balance, tally):
-                bit = np.int64(-1)
-            elif steps > late and bit != last_bit and was_better(room, head, one, two, sides, balance, tally, to_open):
-                bit = np.int64(-1)
-        if bit >= 0:
-            # The second copy goes no earlier in the list than the first: other orders say nothing new.
-            if bit != last_bit:
-                item = room[HEADS_AT + HEAD_WORDS * bit + LIST]
-        else:
+        if bit < 0:
             if frame == FRAMES_AT:
-                room[STEPS] = steps
                 return False
-            if steps > room[MOST_STEPS]:
-                room[STEPS], room[GAVE_UP] = steps, 1
+            if room[STEPS] > room[MOST_STEPS]:
+                room[GAVE_UP] = 1
                 return True
             frame -= 8
             one, two, sides = room[frame + ONE], room[frame + TWO], room[frame + SIDES_LEFT]
             balance, tally, item = room[frame + BALANCE], room[frame + SUM], room[frame + TAKEN]
-            bit = lowest_bit(one & all_heads)
+            dead = False
+            bit = lowest_bit(one & heads)
             item = room[item + NEXT]
-        most = total - 1 - (tally >> CARDS_AT & NUMBER_MASK) + balance - jokers
-        while item > 0:
-            steps += 1
-            after = balance + room[item + CHANGE]
-            if (
-                room[item + BITS] & ~one == 0
-                and room[item + SIDES] & ~sides == 0
-                and room[item + BOTH] & ~two == 0
-                and after + bit_count(sides & ~room[item + SIDES] & swap_sides) >= 0
-                and (room[item + TALLY] >> CARDS_AT & NUMBER_MASK) - room[item + CHANGE] <= most
-            ):
-                break
-            item = room[item + NEXT]
-        if item == 0:
+        elif bit != last_bit:
+            item = room[HEADS_AT + HEAD_WORDS * bit + LIST]
+        # Else it is the second copy, which goes no earlier in the list than the first: other orders say nothing new.
+        item = next_fit(room, item, one, two, sides, balance, tally)
+        if item == 0:  # the card is left, and its copy
+            dead = room[SWAP_CARDS] >> bit & 1 != 0 and can_swap(room, bit, sides)
             one &= ~(np.int64(1) << bit)
             two &= one
             last_bit = np.int64(-1)
@@ -210,60 +163,108 @@ def search(room: np.ndarray, plans: np.ndarray, to_open: int) -> bool:
         room[frame + ONE], room[frame + TWO], room[frame + SIDES_LEFT] = one, two, sides
         room[frame + BALANCE], room[frame + SUM], room[frame + TAKEN] = balance, tally, item
         frame += 8
-        bits, both = room[item + BITS], room[item + BOTH]
-        one &= ~(bits & ~two) & ~both
+        bits = room[item + BITS]
+        one &= ~(bits & ~two) & ~room[item + BOTH]
         two &= ~bits
         sides &= ~room[item + SIDES]
         balance += room[item + CHANGE]
         tally += room[item + TALLY]
         last_bit = bit
         if to_open and tally >> OPEN_AT & POINTS_MASK >= room[NEED]:
-            room[STEPS] = steps
             return True
 
 
 @kernel
-def was_better(
-    room: np.ndarray, head: int, one: int, two: int, sides: int, balance: int, tally: int, to_open: int
-) -> bool:
-    """Tell whether the same was left to decide before, with no less laid; if not, remember what is laid now."""
-    one &= room[head + REACH]
-    two = two & one | balance << RANKS * SUITS
-    sides &= room[head + SIDE_REACH] | room[LONE_SIDES] | room[SWAP_SIDES]
-    at = place_in_memory(one, two, sides)
-    if (
-        room[at + SEEN_STAMP] == room[STAMP]
-        and room[at + SEEN_ONE] == one
-        and room[at + SEEN_TWO] == two
-        and room[at + SEEN_SIDES] == sides
-    ):
-        seen = room[at + SEEN_TALLY]
-        cards = seen >> CARDS_AT & NUMBER_MASK
-        playable = bit_count(one & NATURALS) + bit_count(two & NATURALS)
-        # What left fewer cards must not be short of one to keep (R11).
-        if cards == (tally >> CARDS_AT & NUMBER_MASK) or room[TOTAL] - room[ALL_JOKERS] - cards - playable > 0:
-            if seen >> OPEN_AT & POINTS_MASK >= tally >> OPEN_AT & POINTS_MASK and (
-                to_open
-                or (
-                    seen & POINTS_MASK >= tally & POINTS_MASK
-                    and seen >> COST_AT & POINTS_MASK >= tally >> COST_AT & POINTS_MASK
-                    and cards >= tally >> CARDS_AT & NUMBER_MASK
-                )
-            ):
-                return True
-    room[at + SEEN_STAMP], room[at + SEEN_TALLY] = room[STAMP], tally
-    room[at + SEEN_ONE], room[at + SEEN_TWO], room[at + SEEN_SIDES] = one, two, sides
+def can_swap(room: np.ndarray, bit: int, sides: int) -> bool:
+    """Tell whether a card could be swapped in alone where no other card goes: it is never better to leave it."""
+    item = room[HEADS_AT + HEAD_WORDS * bit + LIST]
+    while item > 0:
+        alone = room[item + CHANGE] > 0 and room[item + BITS] == np.int64(1) << bit
+        if alone and room[item + SIDES] & ~sides == 0:
+            return True
+        item = room[item + NEXT]
     return False
 
 
 @kernel
-def place_in_memory(one: int, two: int, sides: int) -> int:
-    """Return where a state is remembered: a sum of products that stay below 2**63."""
-    low = (1 << 26) - 1
-    mixed = (one & low) * 0x5BD1E995 + (one >> 26 & low) * 0x6C8E9CF5 + (one >> 52 & 0xFFF) * 0x4F6CDD1D
-    mixed += (two & low) * 0x7FEB352D + (two >> 26 & low) * 0x46A11A97 + (two >> 52 & 0xFFF) * 0x3C6EF372
-    mixed += (sides & low) * 0x2545F491 + (sides >> 26 & low) * 0x1B873593 + (sides >> 52 & 0xFFF) * 0x52DCE729
-    return MEMORY_AT + ((mixed >> 17 ^ mixed >> 34) & (1 << MEMORY_BITS) - 1) * 8
+def next_fit(room: np.ndarray, item: int, one: int, two: int, sides: int, balance: int, tally: int) -> int:
+    """Return the first item of a list, from ``item`` on, that fits what is left; 0 if there is none."""
+    steps = 0
+    while item > 0:
+        steps += 1
+        if fits(room, item, one, two, sides, balance, tally):
+            break
+        item = room[item + NEXT]
+    room[STEPS] += steps
+    return item
+
+
+@kernel
+def fits(room: np.ndarray, item: int, one: int, two: int, sides: int, balance: int, tally: int) -> bool:
+    """Tell whether what is left has the cards and places of an item, may come to its jokers, and keeps a card (R11)."""
+    change, item_sides = room[item + CHANGE], room[item + SIDES]
+    most = room[TOTAL] - room[ALL_JOKERS] - 1 - (tally >> CARDS_AT & NUMBER_MASK) + balance
+    return (
+        room[item + BITS] & ~one == 0
+        and item_sides & ~sides == 0
+        and room[item + BOTH] & ~two == 0
+        and balance + change + bit_count(sides & ~item_sides & room[SWAP_SIDES]) >= 0
+        and (room[item + TALLY] >> CARDS_AT & NUMBER_MASK) - change <= most
+    )
+
+
+@kernel
+def dive(room: np.ndarray, plans: np.ndarray) -> None:
+    """Add the ends of laying the dearest item again and again.
+
+    New melds without a joker come first, then what goes to the table without one, then what takes one joker.
+    """
+    one, two, sides = room[HELD], room[HELD_TWICE], np.int64(-1)
+    balance, tally, frame = room[ALL_JOKERS], np.int64(0), np.int64(FRAMES_AT)
+    while True:
+        dearest, most = 0, np.int64(-1)
+        for item in range(ITEMS_AT, room[ITEM_END], 8):
+            uses, score = room[item + SHAPE] & 15, room[item + TALLY] & POINTS_MASK
+            if uses == 0:
+                score += 4096 if room[item + SIDES] else 8192
+            if uses < 2 and score > most and fits(room, item, one, two, sides, balance, tally):
+                dearest, most = item, score
+        if balance >= 0:
+            add_ends(room, plans, frame, sides, balance, tally)
+        if dearest == 0:
+            return
+        room[frame + TAKEN] = dearest
+        frame += 8
+        bits = room[dearest + BITS]
+        one &= ~(bits & ~two) & ~room[dearest + BOTH]
+        two &= ~bits
+        sides &= ~room[dearest + SIDES]
+        balance += room[dearest + CHANGE]
+        tally += room[dearest + TALLY]
+
+
+@kernel
+def is_settled(
+    room: np.ndarray,
+    plans: np.ndarray,
+    bit: int,
+    again: bool,
+    one: int,
+    two: int,
+    sides: int,
+    balance: int,
+    tally: int,
+    to_open: int,
+) -> bool:
+    """Tell whether what can still come from here on need not be looked at; ``again``: the card's copy is decided."""
+    room[STEPS] += 1
+    head = HEADS_AT + HEAD_WORDS * bit
+    if room[OPENED] == 0 and not may_still_open(room, head, one & room[head + REACH], two, tally):
+        return True
+    if to_open == 0 and hopeless(room, plans, head, one, two, sides, balance, tally):
+        return True
+    late = room[STEPS] > room[MEMORY_FROM] and not again
+    return late and was_better(room, head, one, two, sides, balance, tally, to_open)
 
 
 @kernel
@@ -288,11 +289,19 @@ def hopeless(
     cost = room[ALL_COST] - (tally >> COST_AT & POINTS_MASK) - cost_of(live) - cost_of(pairs)
     cards = room[TOTAL] - room[ALL_JOKERS] - (tally >> CARDS_AT & NUMBER_MASK) - bit_count(live) - bit_count(pairs)
     gain_points, gain_cards, gain_cost = room[head + GAIN_POINTS], room[head + GAIN_CARDS], room[head + GAIN_COST]
+    # What jokers bring is no more than their own places and the cards that go with jokers only, either.
+    rest = one & room[head + REACH] & ~room[FREE] & NATURALS if jokers > 1 else np.int64(0)
+    rest_pairs = rest & two
+    rest_points = points_of(rest, ace) + points_of(rest_pairs, ace)
+    own_points = 25 if ace == 25 else 10
     for used in range(jokers + 1 if gain_points > 0 else 1):
         kept = jokers - used
         left = max(cards - used * gain_cards, 0)
         least = max(cost - used * gain_cost, 0)
-        most = points + used * gain_points
+        gained = used * gain_points
+        if used > 1:
+            gained = min(gained, rest_points + used * own_points)
+        most = points + gained
         if left + kept == 0:  # one card stays (R11); with jokers, the points may be those of a way that leaves more
             left = 1
             least = max(least, 2)
@@ -300,97 +309,3 @@ def hopeless(
         if not is_dominated(room, plans, most, left + kept, least, kept):
             return False
     return True
-
-
-@kernel
-def is_dominated(room: np.ndarray, plans: np.ndarray, points: int, cards: int, cost: int, kept: int) -> bool:
-    """Tell whether an end that is found is as good in all four numbers."""
-    for i in range(room[PLAN_COUNT]):
-        if (
-            plans[i, POINTS] >= points
-            and plans[i, CARDS] <= cards
-            and plans[i, COST] <= cost
-            and plans[i, KEPT] >= kept
-        ):
-            return True
-    return False
-
-
-@kernel
-def add_ends(room: np.ndarray, plans: np.ndarray, frame: int, sides: int, balance: int, tally: int) -> None:
-    """Add the ends of a path: the jokers that are left stay in hand, or go one after another where they bring most."""
-    laid = frame > FRAMES_AT
-    if room[OPENED] == 0:
-        if not laid:
-            return
-        room[FIRST_STEP] = opening_step(room, frame, tally)
-        if room[FIRST_STEP] < 0:
-            return
-    points, cost = tally & POINTS_MASK, room[ALL_COST] - (tally >> COST_AT & POINTS_MASK)
-    naturals = room[TOTAL] - room[ALL_JOKERS] - (tally >> CARDS_AT & NUMBER_MASK)
-    lone, lone_action = LONES_AT, np.int64(-1)
-    while True:
-        if naturals + balance >= 1 and (laid or lone_action >= 0):
-            if not is_dominated(room, plans, points, naturals + balance, cost, balance):
-                add_end(room, plans, frame, points, naturals + balance, cost, balance, lone_action)
-        while lone < room[LONE_END] and room[lone + LONE_SIDE] & ~sides:
-            lone += 8
-        if lone >= room[LONE_END] or balance == 0:
-            return
-        if lone_action < 0:
-            lone_action = room[lone + LONE_ACTION]
-        points += room[lone + LONE_VALUE]
-        balance -= 1
-        lone += 8
-
-
-@kernel
-def add_end(
-    room: np.ndarray, plans: np.ndarray, frame: int, points: int, cards: int, cost: int, kept: int, lone_action: int
-) -> None:
-    """Add an end, and take out those that it dominates; an end of laying nothing stays."""
-    count = 0
-    for i in range(room[PLAN_COUNT]):
-        worse = points >= plans[i, POINTS] and cards <= plans[i, CARDS] and cost <= plans[i, COST]
-        if worse and kept >= plans[i, KEPT] and plans[i, FIRST] >= 0:
-            continue
-        if count < i:
-            for column in range(PLAN_WORDS):
-                plans[count, column] = plans[i, column]
-        count += 1
-    if count == PLANS:
-        room[GAVE_UP] = 1
-        room[PLAN_COUNT] = count
-        return
-    plans[count, POINTS], plans[count, CARDS], plans[count, COST], plans[count, KEPT] = points, cards, cost, kept
-    plans[count, FIRST] = room[FIRST_STEP] if room[OPENED] == 0 else first_step(room, frame, lone_action)
-    write_left(room, frame, kept, cards, plans[count, LEFT:])
-    room[PLAN_COUNT] = count + 1
-
-
-@kernel
-def first_step(room: np.ndarray, frame: int, lone_action: int) -> int:
-    """Return an action of a path that can be played first once opened: a swap if there is one, as jokers may be short."""
-    action = lone_action
-    for at in range(FRAMES_AT, frame, 8):
-        item = room[at + TAKEN]
-        if room[item + SHAPE] >> GAINS_AT & 3:
-            return room[item + ACTION]
-        if action == lone_action:
-            action = room[item + ACTION]
-    return action
-
-
-@kernel
-def write_left(room: np.ndarray, frame: int, kept: int, cards: int, left: np.ndarray) -> None:
-    """Write the hand that a path leaves, in the layout of :mod:`agents.hand`."""
-    one, two = room[HELD] & NATURALS, room[HELD_TWICE]
-    for at in range(FRAMES_AT, frame, 8):
-        bits, both = room[room[at + TAKEN] + BITS], room[room[at + TAKEN] + BOTH]
-        one &= ~(bits & ~two) & ~both
-        two &= ~bits
-    for suit in range(SUITS):
-        ones, twos = one >> RANKS * suit & LOWEST_CARDS, two >> RANKS * suit & LOWEST_CARDS
-        left[ONES + suit] = (ones << 1 | ones >> RANKS - 1) & LOWEST_CARDS
-        left[TWOS + suit] = (twos << 1 | twos >> RANKS - 1) & LOWEST_CARDS
-    left[JOKERS], left[COUNT] = kept, cards

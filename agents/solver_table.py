@@ -22,6 +22,7 @@ from agents.solver_items import (
     OPENS,
     SUIT_PLACES,
     SWAP,
+    SWAP_CARDS,
     SWAP_SIDES,
     USABLE,
     add_item,
@@ -113,6 +114,7 @@ def list_at_set(obs: Any, meld: int, room: np.ndarray) -> None:
         room[SWAP_SIDES] |= side
         gain = value if obs["meld_seats"][meld, JOKER_SLOT] != 0 else 0
         if full:
+            room[SWAP_CARDS] |= all_bits
             add_item(room, all_bits, 0, side, 0, 1, gain, 0, action + act.SWAP_SET_JOKER, SWAP << KIND_AT)
         else:
             add_item(room, all_bits, 0, side, 0, 1, value + gain, room[OPENS], action + first, SWAP << KIND_AT)
@@ -152,12 +154,14 @@ def list_swap(obs: Any, meld: int, suit: int, place: int, action: int, room: np.
         return 0
     room[SWAP_SIDES] |= side
     value = PLACE_VALUE[place] if obs["meld_seats"][meld, place] != 0 else 0
-    return add_item(room, rank_bit(suit, place % RANKS), 0, side, 0, 1, value, 0, action, SWAP << KIND_AT)
+    bit = rank_bit(suit, place % RANKS)
+    room[SWAP_CARDS] |= bit
+    return add_item(room, bit, 0, side, 0, 1, value, 0, action, SWAP << KIND_AT)
 
 
 @kernel
 def list_end(room: np.ndarray, suit: int, start: int, step: int, after_joker: int, action: int, swap: int) -> None:
-    """Add the ways to lengthen a run from place ``start`` on; ``swap``: the item that swaps the joker at its end, or 0."""
+    """Add the ways to lengthen a run from place ``start`` on; ``swap``: the swap of the joker at its end, or 0."""
     next_held = room[SUIT_PLACES + suit] >> start & 1
     beyond = start + step
     if beyond >= 0:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from tools import position
 
 from jolly_env import Rules
 from jolly_env.actions import DISCARD, LAY_SET
 from jolly_env.batch import Batch
-from jolly_env.cards import HAND_VALUE, JOKER
+from jolly_env.cards import HAND_VALUE, JOKER, format_cards
 from jolly_env.game import Game
 from jolly_env.state import PLAY, copy_states
 
@@ -40,7 +42,9 @@ def all_ends(game: Game, most: int) -> set[Vector] | None:
     """Return all ends that can be reached and are legal to stop at; None if there are more than ``most`` states."""
     seat, laid = game.seat, int(game.state["laid"][game.seat])
     work = Game.from_state(game.states)
-    seen, found, todo = set(), set(), [copy_states(game.states)]
+    seen: set[Any] = set()
+    found: set[Vector] = set()
+    todo = [copy_states(game.states)]
     while todo:
         work.states[:] = todo.pop()
         key = _key(work.state, seat)
@@ -109,3 +113,50 @@ def positions(rules: Rules, agent: Any, seed: int, count: int, every: int = 5) -
             given += 1
             if given == count:
                 return
+
+
+def made_positions(seed: int, count: int) -> Iterator[Game]:
+    """Give positions made up at random: tables with many jokers, and hands of cards that have to do with them."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        pool = Counter(dict.fromkeys(range(JOKER), 2))
+        pool[JOKER] = 6
+        melds: list[tuple[str, str]] = []
+        wanted: list[int] = []
+        for _ in range(rng.randint(1, 3)):
+            cards = _random_meld(rng)
+            stands = [JOKER if played == JOKER else card for card, played in cards]
+            if Counter(stands) <= pool:
+                pool -= Counter(stands)
+                melds.append((format_cards(stands), "".join(rng.choice("01") for _ in stands)))
+                wanted += [card for card, _ in cards] + [card + rng.choice([-1, 1, 13]) for card, _ in cards[:2]]
+        hand: list[int] = []
+        for card in rng.sample(wanted, min(len(wanted), rng.randint(1, 4))) + _random_cards(rng):
+            if 0 <= card <= JOKER and pool[card] > 0:
+                pool[card] -= 1
+                hand.append(card)
+        opened = [rng.choice([-1, -1, 0]), 0]
+        points = rng.choice([1, 15, 30, 40])
+        other = format_cards([next(card for card in range(JOKER) if pool[card] > 0)])
+        yield position(format_cards(hand), other, melds=melds, opened=opened, opening_points=points)
+
+
+def _random_meld(rng: random.Random) -> list[tuple[int, int]]:
+    """Return a meld as pairs of the card of the place and the card that is played there."""
+    if rng.random() < 0.4:
+        rank, suits = rng.randrange(13), rng.sample(range(4), rng.choice([3, 4]))
+        cards = [13 * suit + rank for suit in suits]
+        wild = {len(cards) - 1} if rng.random() < 0.8 else set()
+    else:
+        size, suit = rng.randint(3, 5), rng.randrange(4)
+        low = rng.randrange(13 - size + 1)
+        cards = [13 * suit + low + i for i in range(size)]
+        wild = {i for i in range(rng.choice([0, 1]), size, 2) if rng.random() < 0.7}
+    return [(card, JOKER if i in wild else card) for i, card in enumerate(cards)]
+
+
+def _random_cards(rng: random.Random) -> list[int]:
+    """Return a few cards of one or two suits, near each other, and jokers."""
+    suits, low = rng.sample(range(4), 2), rng.randrange(13)
+    near = [13 * rng.choice(suits) + (low + rng.randrange(5)) % 13 for _ in range(rng.randint(1, 5))]
+    return near + [JOKER] * rng.choice([0, 0, 0, 1, 1, 2])
