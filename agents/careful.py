@@ -183,7 +183,7 @@ def choose_draw(obs: Any, mask: np.ndarray, w: np.ndarray, hands: np.ndarray, va
 
 @kernel
 def choose_lay(obs: Any, mask: np.ndarray, w: np.ndarray, hands: np.ndarray, values: np.ndarray) -> int:
-    """Choose the lay, attach of a natural or swap that leads to most; -1 if there is none, or none pays for its joker."""
+    """Choose the lay, attach of a natural or swap that leads to most; -1 if there is none that pays for its joker."""
     hand, work, found = hands[HAND], hands[WORK], hands[FOUND]
     count = find_lays(obs, mask, found)
     best_action, best = -1, LOWEST

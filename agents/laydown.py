@@ -200,7 +200,7 @@ def attach_naturals(obs: Any, hand: np.ndarray, opened: bool) -> int:
 
 @kernel
 def lay_out(obs: Any, hand: np.ndarray, price: float) -> int:
-    """Lay, attach and swap in all that goes from a hand, a joker where it makes more than ``price``; return the points."""
+    """Lay, attach and swap in all that goes, a joker where it makes more than ``price``; return the points."""
     points = lay_naturals(hand) + attach_naturals(obs, hand, obs["opened"][0] == 1)
     while hand[JOKERS] > 0:
         gain = lay_with_joker(hand, price)

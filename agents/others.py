@@ -82,9 +82,9 @@ def meld_points(obs: Any, player: int, card: int, share: float, passed: float) -
 def danger(obs: Any, card: int, table: np.ndarray, fit: float, meld: float, closed: float, passed: float) -> float:
     """Return what throwing a card gives to the next player, in points.
 
-    ``fit`` counts each point that it makes on the table (``table`` as of :func:`agents.outs.table_points`), ``meld`` each
-    that it probably makes with cards of that hand; ``closed`` is the factor while that player has not opened and may not
-    take yet.
+    ``fit`` counts each point that it makes on the table (``table`` as of :func:`agents.outs.table_points`), ``meld``
+    each that it probably makes with cards of that hand; ``closed`` is the factor while that player has not opened and
+    may not take yet.
     """
     factor = 1.0 if obs["opened"][1] == 1 else closed
     if factor == 0 or obs["rules"][PLAYERS] < 2:

@@ -1,7 +1,7 @@
 """What cards in hand may still become: the melds that lack a card, by the copies of it that can still come.
 
-A *keep* is float64[53]: what each card in hand is worth because of the melds that it may lie in. *Reach* is float64[53]:
-how many copies of a card can still come to the observer.
+A *keep* is float64[53]: what each card in hand is worth because of the melds that it may lie in. *Reach* is
+float64[53]: how many copies of a card can still come to the observer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STARTS: Final = (1 << act.RUN_STARTS) - 1
 
 @kernel
 def read_reach(obs: Any, in_row: float, reach: np.ndarray) -> None:
-    """Write the copies of each card that may come: unseen ones, and ``in_row`` for each in the row if it may be taken."""
+    """Write the copies of each card that may come: unseen ones, and ``in_row`` for each that may be taken."""
     for card in range(CARD_KINDS):
         reach[card] = obs["unseen"][card]
     if obs["opened"][0] == 1 and in_row != 0:
@@ -36,8 +36,8 @@ def value_runs(
 ) -> float:
     """Add to each card what it is worth for runs, and return the sum over the runs that lack a card.
 
-    A run counts ``complete`` for each of its points if it is in hand; if it lacks one card, ``out`` for each copy of that
-    card within reach, and ``jokered``.
+    A run counts ``complete`` for each of its points if it is in hand; if it lacks one card, ``out`` for each copy of
+    that card within reach, and ``jokered``.
     """
     total = 0.0
     for suit in range(SUITS):

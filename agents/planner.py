@@ -79,8 +79,8 @@ REACH, TABLE, KEEP, DANGER, THROWN, DRAWN = range(6)
 class PlannerAgent:
     """Plays the turn whose end it likes best: what is laid, what is kept, what is thrown.
 
-    It knows the exact ends of laying (:mod:`agents.solver`) for its hand and for every draw that it may choose, weighs them by
-    :data:`WEIGHTS`, holds back where that promises more, and takes many cards where they pay.
+    It knows the exact ends of laying (:mod:`agents.solver`) for its hand and for every draw that it may choose, weighs
+    them by :data:`WEIGHTS`, holds back where that promises more, and takes many cards where they pay.
     """
 
     def __init__(self, **weights: float) -> None:
@@ -97,7 +97,7 @@ class PlannerAgent:
 
 
 def new_scratch() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return room for one decision at a time: hands int64[4, 53], values float64[6, 53], plans, and the solver's room."""
+    """Return room for a decision: hands int64[4, 53], values float64[6, 53], plans, and the solver's room."""
     return (
         np.zeros((4, CARD_KINDS), dtype=np.int64),
         np.zeros((6, CARD_KINDS)),
@@ -176,7 +176,13 @@ def prepare(obs: Any, w: np.ndarray, values: np.ndarray) -> None:
 
 @kernel
 def best_turn(
-    obs: Any, hand: np.ndarray, w: np.ndarray, hands: np.ndarray, values: np.ndarray, plans: np.ndarray, room: np.ndarray
+    obs: Any,
+    hand: np.ndarray,
+    w: np.ndarray,
+    hands: np.ndarray,
+    values: np.ndarray,
+    plans: np.ndarray,
+    room: np.ndarray,
 ) -> tuple[int, float]:
     """Return the end of laying that is worth most with such a hand, as a row of ``plans``, and its worth in points."""
     count = solve(obs, hand, plans, room)

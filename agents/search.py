@@ -1,8 +1,8 @@
 """The search: the planner's few best turns, each tried in the same worlds, and left only for a sure gain.
 
-What the others hold is drawn by :mod:`agents.beliefs`. In each world every candidate is played, and then the round to its
-end with the planner in all seats. Candidates that fall behind are dropped early. The worlds of a turn are the same at
-each of its decisions, so what was found out after the draw holds until the discard.
+What the others hold is drawn by :mod:`agents.beliefs`. In each world every candidate is played, and then the round to
+its end with the planner in all seats. Candidates that fall behind are dropped early. The worlds of a turn are the same
+at each of its decisions, so what was found out after the draw holds until the discard.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class SearchAgent:
     """
 
     def __init__(self, worlds: float = 64, milliseconds: float = 0, **weights: float) -> None:
-        """Take the most worlds and the most time (0: any) of a decision, and weights of the planner in place of its own."""
+        """Take the most worlds and time (0: any) of a decision, and weights in place of the planner's own."""
         if not (worlds >= 1 and float(worlds).is_integer()):
             raise ValueError(f"worlds={worlds:g}: expected a whole number of at least 1")
         if not milliseconds >= 0:
@@ -92,13 +92,14 @@ class SearchAgent:
         start = time.perf_counter()
         room = self._room
         room.world[:] = sample_worlds(record[0], _turn_key(record), 1)
-        count = list_candidates(record, mask, key, self.weights, room.world, room.state, *room.parts, room.turns)
+        none = np.zeros((0, 0)), np.zeros(0, dtype=np.bool_)
+        count = think(record, mask, key, self.weights, room.world, 0, 0, room.turns, none[1], none[0], *room.parts)
         turns = room.turns[:count]
         if count == 1 or (turns[:, 1] == turns[0, 1]).all():
             return int(turns[0, 1])
-        return int(turns[self._compare(record, turns, start), 1])
+        return int(turns[self._compare(record, mask, key, turns, start), 1])
 
-    def _compare(self, record: np.ndarray, turns: np.ndarray, start: float) -> int:
+    def _compare(self, record: np.ndarray, mask: np.ndarray, key: np.uint64, turns: np.ndarray, start: float) -> int:
         """Return which of the turns to play: the first, unless another is surely better."""
         worlds = sample_worlds(record[0], _turn_key(record), self.worlds)
         margins = np.zeros((len(turns), self.worlds))
@@ -106,7 +107,7 @@ class SearchAgent:
         gains, errors = np.zeros(len(turns)), np.zeros(len(turns))
         for first in range(0, self.worlds, CHUNK):
             last = min(first + CHUNK, self.worlds)
-            try_turns(worlds, first, last, turns, alive, self.weights, self._room.state, *self._room.parts, margins)
+            think(record, mask, key, self.weights, worlds, first, last, turns, alive, margins, *self._room.parts)
             paired = margins[:, :last] - margins[0, :last]
             gains, errors = paired.mean(axis=1), paired.std(axis=1) / np.sqrt(max(last - 1, 1))
             if last >= LEAST:
@@ -125,10 +126,11 @@ class Room:
 
     def __init__(self) -> None:
         """Make it."""
-        self.world, self.state = np.zeros(1, dtype=STATE), np.zeros(1, dtype=STATE)
+        self.world = np.zeros(1, dtype=STATE)
         self.turns = np.zeros((CANDIDATES, LONGEST), dtype=np.int64)
         """Each turn: how many actions, and the actions."""
         self.parts = (
+            np.zeros(1, dtype=STATE),
             np.zeros(1, dtype=OBSERVATION),
             np.zeros(act.ACTIONS, dtype=np.int8),
             new_engine_scratch(),
@@ -160,7 +162,39 @@ def _compile() -> None:
 
 
 @entry
-def list_candidates(
+def think(
+    record: np.ndarray,
+    mask: np.ndarray,
+    key: np.uint64,
+    w: np.ndarray,
+    worlds: np.ndarray,
+    first: int,
+    last: int,
+    turns: np.ndarray,
+    alive: np.ndarray,
+    margins: np.ndarray,
+    state: np.ndarray,
+    seen: np.ndarray,
+    legal: np.ndarray,
+    scratch: np.ndarray,
+    hands: np.ndarray,
+    values: np.ndarray,
+    plans: np.ndarray,
+    room: np.ndarray,
+) -> int:
+    """List the turns to try, if there are no worlds to try them in; else try those that are ``alive`` there.
+
+    One entry for both, as each compiles the engine and the planner anew.
+    """
+    if first == last:
+        return list_turns(record, mask, key, w, worlds, state, seen, scratch, hands, values, plans, room, turns)
+    for i in range(first, last):
+        try_turns(worlds, i, turns, alive, w, state, seen, legal, scratch, hands, values, plans, room, margins)
+    return np.int64(0)
+
+
+@kernel
+def list_turns(
     record: np.ndarray,
     mask: np.ndarray,
     key: np.uint64,
@@ -168,7 +202,6 @@ def list_candidates(
     world: np.ndarray,
     state: np.ndarray,
     seen: np.ndarray,
-    legal: np.ndarray,
     scratch: np.ndarray,
     hands: np.ndarray,
     values: np.ndarray,
@@ -191,7 +224,7 @@ def list_candidates(
     prepare(obs, w, values)
     count = rank_ends(obs, w, hands, values, plans, room, turns)
     refresh_legal(world[0], scratch)
-    return play_out(world, state, seen, legal, scratch, hands, values, plans, room, turns, count)
+    return play_out(world, state, seen, scratch, hands, plans, room, turns, count)
 
 
 @kernel
@@ -221,8 +254,8 @@ def rank_ends(
 ) -> int:
     """Write the ends of the turn that are worth most, each with a card to throw; return how many there are.
 
-    In place of actions each has the hand that it leaves, and the discard. Every end with its best discard counts, and the
-    best end with every other discard.
+    In place of actions each has the hand that it leaves, and the discard. Every end with its best discard counts, and
+    the best end with every other discard.
     """
     hand = hands[HAND]
     number = solve(obs, hand, plans, room)
@@ -272,10 +305,8 @@ def play_out(
     world: np.ndarray,
     state: np.ndarray,
     seen: np.ndarray,
-    legal: np.ndarray,
     scratch: np.ndarray,
     hands: np.ndarray,
-    values: np.ndarray,
     plans: np.ndarray,
     room: np.ndarray,
     turns: np.ndarray,
@@ -327,11 +358,10 @@ def step_towards(obs: Any, target: np.ndarray, hands: np.ndarray, plans: np.ndar
     return best
 
 
-@entry
+@kernel
 def try_turns(
     worlds: np.ndarray,
-    first: int,
-    last: int,
+    i: int,
     turns: np.ndarray,
     alive: np.ndarray,
     w: np.ndarray,
@@ -345,24 +375,22 @@ def try_turns(
     room: np.ndarray,
     margins: np.ndarray,
 ) -> None:
-    """Play the turns that are ``alive`` in some worlds, and each round to its end: float64[C, W] points of the margin."""
-    for i in range(first, last):
-        refresh_legal(worlds[i], scratch)
-        seat = np.int64(worlds[i]["seat"])
-        for turn in range(turns.shape[0]):
-            if not alive[turn]:
-                continue
-            copy_record(state, 0, worlds, i)
-            for j in range(turns[turn, 0]):
-                apply(state[0], turns[turn, 1 + j], scratch)
-            while state[0]["phase"] < ROUND_OVER:
-                mover = np.int64(state[0]["seat"])
-                observe(state[0], mover, seen[0])
-                write_mask(state[0], legal)
-                key = decision_key(state[0], mover)
-                action = planner_action(seen[0], legal, key, w, hands, values, plans, room)
-                apply(state[0], action, scratch)
-            margins[turn, i] = margin(state[0], seat)
+    """Play the turns that are ``alive`` in a world, and the round to its end: float64[C, W] points of the margin."""
+    refresh_legal(worlds[i], scratch)
+    seat = np.int64(worlds[i]["seat"])
+    for turn in range(turns.shape[0]):
+        if not alive[turn]:
+            continue
+        copy_record(state, 0, worlds, i)
+        for j in range(turns[turn, 0]):
+            apply(state[0], turns[turn, 1 + j], scratch)
+        while state[0]["phase"] < ROUND_OVER:
+            mover = np.int64(state[0]["seat"])
+            observe(state[0], mover, seen[0])
+            write_mask(state[0], legal)
+            key = decision_key(state[0], mover)
+            apply(state[0], planner_action(seen[0], legal, key, w, hands, values, plans, room), scratch)
+        margins[turn, i] = margin(state[0], seat)
 
 
 @kernel

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import agents
+from agents.careful import CarefulAgent
 from agents.greedy import GreedyAgent
+from agents.planner import PlannerAgent
 from jolly_env import Rules
 from jolly_env.actions import DISCARD, DRAW_STOCK, format_action
 from jolly_env.agent import Agent, RandomAgent
@@ -33,7 +35,12 @@ RULES = [
     Rules(hand_size=19, recycle_keep=0),
     Rules(hand_size=5, jokers=2, pack=(1,) * 52, target=100, max_rounds=3),
 ]
-BOTS: list[Agent] = [RandomAgent(), GreedyAgent()]
+BOTS: dict[str, Agent] = {
+    "random": RandomAgent(),
+    "greedy": GreedyAgent(),
+    "careful": CarefulAgent(),
+    "planner": PlannerAgent(),
+}
 
 
 def positions(rules: Rules, games: int, steps: int, agent: Agent) -> Iterator[Batch]:
@@ -92,7 +99,7 @@ def turn(game: Game, agent: Agent) -> list[str]:
 @pytest.mark.parametrize(
     "rules", RULES, ids=lambda rules: str({k: v for k, v in rules.to_json().items() if k != "pack"})
 )
-@pytest.mark.parametrize("agent", BOTS, ids=["random", "greedy"])
+@pytest.mark.parametrize("agent", BOTS.values(), ids=BOTS)
 def test_every_action_is_legal(agent: Agent, rules: Rules) -> None:
     batch = Batch(32, rules, seed=1)
     ended = 0
@@ -103,7 +110,7 @@ def test_every_action_is_legal(agent: Agent, rules: Rules) -> None:
         ended += int(batch.round_over.sum())
 
 
-@pytest.mark.parametrize("agent", BOTS, ids=["random", "greedy"])
+@pytest.mark.parametrize("agent", BOTS.values(), ids=BOTS)
 def test_a_choice_does_not_depend_on_the_batch(agent: Agent) -> None:
     for batch in positions(Rules(players=3), 24, 60, agent):
         seen, masks, keys = batch.observations, batch.masks, batch.keys
@@ -115,7 +122,7 @@ def test_a_choice_does_not_depend_on_the_batch(agent: Agent) -> None:
         assert (agent.act(seen, masks, keys) == whole).all()
 
 
-@pytest.mark.parametrize("agent", BOTS, ids=["random", "greedy"])
+@pytest.mark.parametrize("agent", BOTS.values(), ids=BOTS)
 def test_hidden_cards_change_no_choice(agent: Agent) -> None:
     changed = 0
     for number, batch in enumerate(positions(Rules(players=3), 8, 60, agent)):
@@ -227,9 +234,35 @@ def test_ties_go_by_the_key() -> None:
 def test_make_rungs() -> None:
     assert isinstance(agents.make("random"), RandomAgent)
     assert isinstance(agents.make("greedy"), GreedyAgent)
+    assert isinstance(agents.make("careful"), CarefulAgent)
+    assert isinstance(agents.make("planner"), PlannerAgent)
     assert all(text and "\n" not in text for text in agents.NAMES.values())
     for name in agents.NAMES:
         assert callable(agents.make(name).act)
+
+
+def test_numbers_in_place_of_an_agents_own() -> None:
+    agent = agents.make("careful:joker=3.5,stock=0")
+    assert isinstance(agent, CarefulAgent)
+    changed = agent.weights != CarefulAgent().weights
+    assert changed.sum() == 2 and set(agent.weights[changed]) == {3.5, 0.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("careful:jokr=1", "no weight 'jokr'; did you mean joker?"),
+        ("careful:joker", "expected NAME=NUMBER"),
+        ("careful:joker=much", "expected NAME=NUMBER"),
+        ("careful:joker=nan", "expected a finite number"),
+        ("greedy:joker=1", "greedy has no option joker"),
+        ("random:x=1", "random has no option x"),
+        ("search:worlds=0.5", "worlds=0.5: expected a whole number"),
+        ("search:milliseconds=-1", "milliseconds=-1"),
+    ],
+)
+def test_options_that_cannot_be(name: str, told: str) -> None:
+    assert told in complaint(name)
 
 
 def complaint(name: object) -> str:

@@ -1,0 +1,301 @@
+"""``python -m benchmarks.ladder``: play the runs that docs/results.md tells of, and write it.
+
+Each run is a ``python -m eval run`` in a folder of its own under runs/ladder, whose deals come from a seed of the
+operating system; stopped, it goes on. What the page needs of each is kept in benchmarks/results/ladder/, and the page is
+written from that alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.machine import parse_options
+from eval.__main__ import main as evaluate
+from eval.cli import main_guard
+from eval.files import write_json, write_text
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results" / "ladder"
+PAGE = ROOT / "docs" / "results.md"
+KEPT = (
+    "deals",
+    "rounds",
+    "seed",
+    "players",
+    "rules",
+    "agents",
+    "pairs",
+    "ratings",
+    "behaviour",
+    "luck",
+    "faults",
+    "seconds",
+    "command",
+    "started",
+    "commit",
+    "versions",
+)
+PROG = "python -m benchmarks.ladder"
+DESCRIPTION = """Play the runs of docs/results.md that are not there yet, and write the page.
+
+Example: python -m benchmarks.ladder --only pairs-2p,budget-4"""
+
+RUNGS = ("random", "greedy", "careful", "planner")
+WORLDS = (4, 16, 64, 256)
+IDEAS = {
+    "careful": {
+        "out=0": "outs: copies of the missing card within reach",
+        "in_row=0": "outs that lie in the row",
+        "danger_fit=0,danger_meld=0": "danger of a discard",
+        "danger_fit=0": "danger: what fits the table",
+        "danger_meld=0": "danger: what goes with known and unseen cards",
+        "danger_closed=0": "danger before the next player has opened",
+        "passed=1": "danger: what the next player has thrown",
+        "joker=0": "the price of a joker",
+        "potential=0": "draws and lays weigh what may still come",
+        "left_near=0": "how near the others are to closing",
+        "close=0": "what the others are caught with",
+    },
+    "planner": {
+        "hold=0,jolly=0": "holding back before the opening",
+        "jolly=0": "the chance of a Hand-Jolly",
+        "hold_open=0": "holding back after the opening",
+        "potential=0": "melds that lack a card",
+        "in_row=0": "outs that lie in the row",
+        "jokered=0": "melds that lack a card, with a joker in hand",
+        "fit=0": "cards that fit the table, before the opening",
+        "stock=0": "the stock beyond what it brings on average",
+        "shown=0": "the price of showing what is taken",
+        "danger_fit=0,danger_meld=0": "danger of a discard",
+        "danger_closed=0": "danger before the next player has opened",
+        "passed=1": "danger: what the next player has thrown",
+        "joker=0": "the price of a joker",
+        "left_near=0": "how near the others are to closing",
+        "close=0": "what the others are caught with",
+        "open=0": "the worth of having opened",
+    },
+}
+"""What is taken out of a bot, by its weights, and what idea that is."""
+
+
+def runs() -> dict[str, list[str]]:
+    """Return the arguments of each run by its name."""
+    found = {"pairs-2p": [*RUNGS, "--deals", "5000"]}
+    for better, worse in zip(RUNGS[1:], RUNGS, strict=False):
+        found[f"{better}-4p"] = [better, worse, "--players", "4", "--deals", "5000"]
+    found["search-2p"] = ["search", "planner", "--deals", "500"]
+    for worlds in WORLDS:
+        found[f"budget-{worlds}"] = [f"search:worlds={worlds}", "planner", "--deals", "300"]
+    for agent, ideas in IDEAS.items():
+        for number, idea in enumerate(ideas):
+            found[f"{agent}-without-{number}"] = [agent, f"{agent}:{idea}", "--deals", "5000"]
+    return found
+
+
+@dataclass
+class Options:
+    """The options of the command."""
+
+    only: str = ""
+    """Names of runs, with commas between; all by default."""
+    page: bool = False
+    """Write the page from what is there, and play nothing."""
+
+    def check(self) -> None:
+        """Raise ``ValueError`` for a run that there is not."""
+        unknown = set(filter(None, self.only.split(","))) - set(runs())
+        if unknown:
+            raise ValueError(f"--only {','.join(sorted(unknown))}: no such run; expected {', '.join(runs())}")
+
+
+@main_guard
+def main(argv: Sequence[str] | None = None) -> int:
+    """Play, gather and write."""
+    options = parse_options(Options, PROG, DESCRIPTION, argv)
+    if not options.page:
+        for name in filter(None, options.only.split(",")) if options.only else runs():
+            code = play(name)
+            if code:
+                return code
+    write_text(PAGE, page())
+    print(f"wrote {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+def play(name: str) -> int:
+    """Play a run, or what is missing of it, and keep its figures; return the exit code."""
+    folder = Path("runs") / "ladder" / name
+    print(f"== {name}", flush=True)
+    code = evaluate(["run", *runs()[name], "--out", str(folder)])
+    if code:
+        return code
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    write_json(RESULTS / f"{name}.json", {key: result[key] for key in KEPT})
+    return 0
+
+
+def read(name: str) -> dict[str, Any] | None:
+    """Return the figures of a run; None if it was not played yet."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def page() -> str:
+    """Return docs/results.md."""
+    parts = [
+        "# Results",
+        "",
+        "All figures are points per round of a margin: own score less the mean of the others'. In brackets 95%",
+        "intervals, bootstrapped by deal; every deal is played in every seating, and no deal was used before. This page",
+        "is written by",
+        "",
+        "```",
+        "python -m benchmarks.ladder",
+        "```",
+        "",
+        "from `benchmarks/results/ladder/`, where each run's seed, command, commit and versions stand.",
+        "",
+    ]
+    return "\n".join([*parts, *ladder(), *bigger(), *behaviour(), *search(), *ablations()]) + "\n"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return a table in Markdown: the first column to the left, the others to the right."""
+    lines = ["| " + " | ".join(head) + " |", "|---" + "|--:" * (len(head) - 1) + "|"]
+    return [*lines, *("| " + " | ".join(row) + " |" for row in rows), ""]
+
+
+def points(figures: dict[str, Any], name: str = "points") -> str:
+    """Return points with their interval."""
+    low, high = figures[f"{name}_ci"]
+    return f"{figures[name]:+.1f} ({low:+.1f} to {high:+.1f})"
+
+
+def share(figures: dict[str, Any]) -> str:
+    """Return a win share with its interval."""
+    low, high = figures["win_share_ci"]
+    return f"{100 * figures['win_share']:.1f}% ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def told(result: dict[str, Any]) -> str:
+    """Return how much was played."""
+    return f"{result['deals']:,} deals, {result['rounds']:,} rounds, {result['seconds']:,.0f} s, seed {result['seed']}."
+
+
+def ladder() -> list[str]:
+    """Return the rungs at a table for two."""
+    result = read("pairs-2p")
+    if result is None:
+        return []
+    lines = ["## The ladder, two players", "", told(result), ""]
+    luck = {(pair["a"], pair["b"]): pair for pair in result["luck"]["pairs"]}
+    rows = []
+    for pair in result["pairs"]:
+        adjusted = luck[pair["a"], pair["b"]]
+        rows.append(
+            (
+                f"{pair['b']} against {pair['a']}",
+                points(turned(pair)),
+                share(turned(pair)),
+                points(turned(adjusted, "adjusted"), "adjusted"),
+                f"{100 * adjusted['narrower']:.0f}%",
+            )
+        )
+    lines += table(("pair", "points", "scores more in", "points without the luck of draws", "narrower by"), rows)
+    ratings = result["ratings"]["agents"]
+    rows = [
+        (name, f"{figures['rating']:.0f}", " to ".join(f"{end:.0f}" for end in figures["rating_ci"]))
+        for name, figures in ratings.items()
+    ]
+    return lines + table(("agent", "rating (Bradley–Terry, `random` = 0)", "95% interval"), rows)
+
+
+def turned(pair: dict[str, Any], name: str = "points") -> dict[str, Any]:
+    """Return a pair's figures as the second of the two sees them."""
+    seen = {name: 0.0 - pair[name], f"{name}_ci": [0.0 - end for end in reversed(pair[f"{name}_ci"])]}
+    if "win_share" in pair:
+        seen |= {"win_share": 1 - pair["win_share"], "win_share_ci": [1 - e for e in reversed(pair["win_share_ci"])]}
+    return seen
+
+
+def bigger() -> list[str]:
+    """Return the rungs at a table for four."""
+    rows = []
+    for better, worse in zip(RUNGS[1:], RUNGS, strict=False):
+        result = read(f"{better}-4p")
+        if result is not None:
+            figures = result["agents"][better]
+            rows.append((f"{better} against three {worse}", points(figures), share(figures), f"{result['deals']:,}"))
+    if not rows:
+        return []
+    return ["## The ladder, four players", "", *table(("table", "points", "wins (equal play: 25%)", "deals"), rows)]
+
+
+SHOWN = {
+    "turns_to_open": ("own turns to open", 1, ""),
+    "opened_share": ("rounds in which it opened", 100, "%"),
+    "takes": ("takes from the row", 1, ""),
+    "cards_per_take": ("cards a take", 1, ""),
+    "swaps": ("jokers swapped", 1, ""),
+    "laid": ("points laid", 1, ""),
+    "caught": ("points caught in hand", 1, ""),
+    "closings": ("closed", 100, "%"),
+    "hand_jollys": ("by Hand-Jolly", 100, "%"),
+    "seconds_per_decision": ("microseconds a decision", 1e6, ""),
+}
+"""What is shown of the behaviour: its name, factor and unit."""
+
+
+def behaviour() -> list[str]:
+    """Return how the rungs play."""
+    result = read("pairs-2p")
+    if result is None:
+        return []
+    names = list(result["behaviour"])
+    rows = []
+    for key, (label, factor, unit) in SHOWN.items():
+        values = [result["behaviour"][name][key] for name in names]
+        rows.append((label, *("–" if value is None else f"{factor * value:.1f}{unit}" for value in values)))
+    return ["## How they play", "", "A round, at a table for two, over all opponents.", "", *table(("", *names), rows)]
+
+
+def search() -> list[str]:
+    """Return what the search gains, by its budget."""
+    rows = []
+    for name, label in [("search-2p", "64 (500 deals)"), *((f"budget-{n}", f"{n} (300 deals)") for n in WORLDS)]:
+        result = read(name)
+        if result is None:
+            continue
+        agent = next(iter(result["agents"]))
+        seconds = result["behaviour"][agent]["seconds_per_decision"]
+        rows.append((label, points(result["agents"][agent]), share(result["agents"][agent]), f"{1000 * seconds:.1f}"))
+    if not rows:
+        return []
+    head = ("worlds", "points against the planner", "scores more in", "milliseconds a decision")
+    return ["## Search against its budget", "", *table(head, rows)]
+
+
+def ablations() -> list[str]:
+    """Return what each idea is worth."""
+    lines = []
+    for agent, ideas in IDEAS.items():
+        rows = []
+        for number, (weights, idea) in enumerate(ideas.items()):
+            result = read(f"{agent}-without-{number}")
+            if result is not None:
+                rows.append((idea, f"`{weights}`", points(result["agents"][agent]), f"{result['deals']:,}"))
+        if rows:
+            lines += [f"## What each idea of `{agent}` is worth", ""]
+            lines += ["Against itself without the idea, two players.", ""]
+            lines += table(("idea", "taken out by", "points", "deals"), rows)
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())
