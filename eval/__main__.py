@@ -18,8 +18,9 @@ class Run:
 
     Each deal is played in every seating. At a table for two every pair of agents meets; at a bigger one, two agents are
     one of the first against a field of the second, in each seat, and more agents sit down in every choice and order.
-    The result, with 95% intervals bootstrapped by deal, is shown as a table and saved as result.json and result.png.
-    Ctrl-C saves what was played so far.
+    The result, with 95% intervals bootstrapped by deal, is shown as a table and saved as result.json and result.png;
+    rounds.parquet holds every round.
+    Ctrl-C saves what was played so far; the same command with its --out goes on from there, after a crash too.
 
     Example: python -m eval run greedy random runs/x/best --deals 500
     """
@@ -28,15 +29,20 @@ class Run:
     """Names (random, greedy), run folders or weights (runs/x/best), or a file and class (mybots.py:Cautious). An agent
     named twice is NAME and NAME#2."""
     deals: int = 1000
-    """How many deals."""
+    """How many deals; with --half-width at most."""
+    half_width: float | None = None
+    """Stop as soon as every pair is known to so many points, in looks after 1000, 2000, 4000 ... deals."""
     players: int = 2
     """Seats at the table, 2 to 4."""
     seed: int | None = None
     """Seed of the deals; by default a new one, which the result records."""
     out: Path | None = None
-    """Folder for the result; by default a new one under runs/."""
+    """Folder for the result; by default a new one under runs/. The same command with a folder in which it was stopped
+    goes on with it, and with more --deals plays those too."""
     overwrite: bool = False
-    """Replace a result that is in the folder already."""
+    """Begin anew in a folder that holds a run already."""
+    workers: int | None = None
+    """Processes; by default one a core. The result does not depend on it."""
     rules: str = ""
     """Rules that differ from the default: opening_points=30,target=none, or JSON."""
 

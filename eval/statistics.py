@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from eval.arena import Games
+from eval.rounds import Games
 
 LEVEL: Final = 0.95
 RESAMPLES: Final = 4000
@@ -75,10 +75,13 @@ def _of_pair(games: Games, a: int, b: int, values: np.ndarray) -> _Column:
     return _Column((values * seats).sum(axis=(1, 2, 3)), (games.rounds * seats.sum(axis=(1, 2))).sum(axis=1))
 
 
-def summarise(games: Games, names: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Any]:
+def summarise(
+    games: Games, names: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0, level: float = LEVEL
+) -> dict[str, Any]:
     """Return deals, rounds, and the figures of every agent and every pair, as ``result.json`` holds them.
 
-    ``names`` are those of the numbers in ``games.seatings``; ``ValueError`` if no deal was played to the end.
+    ``names`` are those of the numbers in ``games.seatings``; ``level`` is that of the intervals. ``ValueError`` if no
+    deal was played to the end.
     """
     if games.deals == 0:
         raise ValueError("games: no deal was played in all its seatings")
@@ -103,7 +106,7 @@ def summarise(games: Games, names: Sequence[str], *, resamples: int = RESAMPLES,
     sums = np.stack([column.sums for column in columns.values()], axis=1).astype(np.float64)
     counts = np.stack([column.counts for column in columns.values()], axis=1).astype(np.float64)
     means = sums.sum(axis=0) / counts.sum(axis=0)
-    intervals = bootstrap(sums, counts, resamples=resamples, seed=seed)
+    intervals = bootstrap(sums, counts, resamples=resamples, seed=seed, level=level)
     of_agents: list[dict[str, Any]] = [{} for _ in names]
     of_pairs = {pair: {"a": names[pair[0]], "b": names[pair[1]]} for pair in pairs}
     for i, (who, name) in enumerate(columns):
