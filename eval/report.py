@@ -55,6 +55,7 @@ def show(result: dict[str, Any], console: Console) -> None:
             table.add_section()
         console.print(table)
     console.print(ends)
+    _show_more(result, console)
     console.print(
         "points: score less the mean of the others', per round; win share: rounds with the highest score, shared among "
         f"equals (equal play: {_percent(1 / players)}); in brackets 95% intervals, bootstrapped by deal",
@@ -63,6 +64,37 @@ def show(result: dict[str, Any], console: Console) -> None:
     )
     if result["deals"] < FEW_DEALS:
         console.print(f"Fewer than {FEW_DEALS} deals: the true intervals are wider.", style="yellow", highlight=False)
+
+
+def _show_more(result: dict[str, Any], console: Console) -> None:
+    """Print ratings, points without the luck of the draws, and faults."""
+    from rich.table import Table
+
+    table = Table(title="Ratings, and points without the luck of the draws", title_justify="left")
+    table.add_column("agent", overflow="fold")
+    for head in ("rating", "adjusted points", "interval narrower by"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for name, figures in result["luck"]["agents"].items():
+        rated = result["ratings"]["agents"][name]
+        low, high = rated["rating_ci"]
+        rating = f"{rated['rating']:.0f} ({low:.0f} to {high:.0f})"
+        table.add_row(name, rating, _interval(figures, "adjusted"), _percent(figures["narrower"]))
+    console.print(table)
+    for name, count in result["faults"].items():
+        if count:
+            console.print(
+                f"{name} forfeited {count:,} rounds by faults: see faults.jsonl", style="red", highlight=False
+            )
+    if len(result["looks"]) > 1:
+        console.print(looked(result), style="dim", highlight=False)
+
+
+def looked(result: dict[str, Any]) -> str:
+    """Return a sentence on how often a run was looked at, and what that does to its intervals."""
+    return (
+        f"ended after {result['deals']:,} deals, at one of {len(result['looks'])} looks fixed before; so that all of them "
+        f"together miss in at most 5% of cases, intervals are made at the level {_percent(result['level'])}"
+    )
 
 
 def _turned(pair: dict[str, Any]) -> dict[str, Any]:
@@ -84,8 +116,13 @@ def _percent(share: float) -> str:
 
 def _points(figures: dict[str, Any]) -> str:
     """Return points and their interval as text."""
-    low, high = figures["points_ci"]
-    return f"{figures['points']:+.1f} ({low:+.1f} to {high:+.1f})"
+    return _interval(figures, "points")
+
+
+def _interval(figures: dict[str, Any], name: str) -> str:
+    """Return a figure in points and its interval as text."""
+    low, high = figures[f"{name}_ci"]
+    return f"{figures[name]:+.1f} ({low:+.1f} to {high:+.1f})"
 
 
 def _share(figures: dict[str, Any]) -> str:

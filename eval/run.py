@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from eval.adjust import luck_figures
 from eval.arena import UNIT, plan
+from eval.behaviour import behaviour_figures
 from eval.cli import DONE, INTERRUPTED, catch_interrupts, parse_rules
 from eval.files import writing
 from eval.origin import origin
+from eval.ratings import matrix, rating_figures
 from eval.report import RESULT, save, show
 from eval.statistics import summarise
 from eval.stopping import level
@@ -107,9 +110,11 @@ def _go_on(options: Run, tournament: Tournament, made: dict[str, Any]) -> int:
 
 def evaluate(tournament: Tournament, arguments: dict[str, Any], made: dict[str, Any], seconds: float) -> dict[str, Any]:
     """Return what ``result.json`` holds."""
-    task, names, games = tournament.task, list(tournament.agents), tournament.games()
-    looks = len(tournament.looks)
-    figures = summarise(games, names, seed=task.seed, level=level(looks))
+    task, names = tournament.task, list(tournament.agents)
+    rows, games = tournament.rows(), tournament.games()
+    how: Any = {"seed": task.seed, "level": level(len(tournament.looks))}
+    figures = summarise(games, names, **how)
+    faults = [fault["agent"] for fault in tournament.store.told_faults(tournament.units)]
     return {
         "deals": figures["deals"],
         "rounds": figures["rounds"],
@@ -119,10 +124,15 @@ def evaluate(tournament: Tournament, arguments: dict[str, Any], made: dict[str, 
         "names": names,
         "agents": figures["agents"],
         "pairs": figures["pairs"],
+        "matrix": matrix(figures["pairs"], names),
+        "ratings": rating_figures(games, names, **how),
+        "behaviour": behaviour_figures(rows, games.deals, names, **how),
+        "luck": luck_figures(rows, games.deals, names, **how),
+        "faults": {name: faults.count(name) for name in names},
         "interrupted": not tournament.over,
         "half_width": tournament.half_width,
         "looks": tournament.looks,
-        "level": level(looks),
+        "level": how["level"],
         "seatings": len(games.seatings),
         "decisions": games.decisions,
         "seconds": round(seconds, 3),

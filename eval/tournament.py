@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
 from eval.arena import UNIT, Played, plan
 from eval.rounds import Games
 from eval.stopping import schedule, widest
@@ -42,9 +44,13 @@ class Tournament:
         """Units that count."""
         return -(-self.deals // UNIT)
 
+    def rows(self) -> np.ndarray:
+        """Return the rounds that count."""
+        return self.store.rows(self.units)
+
     def games(self) -> Games:
         """Return the sums of what counts."""
-        return Games.of(self.store.rows(self.units), self.deals, self.seatings)
+        return Games.of(self.rows(), self.deals, self.seatings)
 
     def missing(self) -> list[int]:
         """Return the units that are not over."""
