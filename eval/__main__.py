@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tyro
 
-from eval.cli import main_guard, parse
+from eval.cli import DONE, main_guard, parse
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,19 +43,66 @@ class Run:
     """Begin anew in a folder that holds a run already."""
     workers: int | None = None
     """Processes; by default one a core. The result does not depend on it."""
+    records: int = 0
+    """Write this many games, the first, as records into records/ of the folder: python -m eval replay shows them."""
     rules: str = ""
     """Rules that differ from the default: opening_points=30,target=none, or JSON."""
 
 
-COMMANDS = {"run": Run}
+@dataclasses.dataclass(frozen=True)
+class Replay:
+    """Step through a game that was written down: on a terminal a position at a time, elsewhere all of them.
+
+    Enter or space goes on, b goes back, a number and Enter goes there, q quits.
+
+    Example: python -m eval replay runs/x/records/deal-000000-seating-0.json
+    """
+
+    record: tyro.conf.Positional[Path]
+    """A record, as python -m eval run --records 5 writes it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Audit:
+    """Look for what would make an agent's figures worthless. Exit code 0: passed, 1: failed.
+
+    It plays itself, which has to come to zero; the cards that it can't know are dealt anew, under the circumstances of
+    a tournament, which may not change what it chooses; and it is asked alone and among others, which may not either.
+
+    Example: python -m eval audit mybots.py:Cautious --deals 200
+    """
+
+    agent: tyro.conf.Positional[str]
+    """Name, run folder or weights, or file and class, as for python -m eval run."""
+    deals: int = 400
+    """How many deals it plays against itself; a twentieth of them, at least 2, with the hidden cards dealt anew."""
+    players: int = 2
+    """Seats at the table, 2 to 4."""
+    seed: int | None = None
+    """Seed of the deals; by default a new one."""
+    rules: str = ""
+    """Rules that differ from the default, as for python -m eval run."""
+
+
+COMMANDS = {"run": Run, "audit": Audit, "replay": Replay}
 
 
 @main_guard
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
-    options: Run = parse(COMMANDS, "python -m eval", "Measure how well agents play.", argv)
-    from eval.run import run  # here, so that --help need not wait for numba
+    options: Run | Audit | Replay = parse(COMMANDS, "python -m eval", "Measure how well agents play.", argv)
+    # Imported only now, so that --help need not wait for numba.
+    if isinstance(options, Replay):
+        from eval.replay import replay
+
+        replay(options.record)
+        return DONE
+    if isinstance(options, Audit):
+        from eval.audit import audit
+
+        return audit(options)
+    from eval.run import run
 
     return run(options, argv)
 

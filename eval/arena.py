@@ -115,11 +115,15 @@ class Floor:
         *,
         rows: int = ROWS,
         strict: bool = False,
+        log: dict[tuple[int, int], list[int]] | None = None,
     ) -> None:
-        """Make room for ``rows`` games of a tournament of ``deals`` deals; with ``strict`` an agent's fault raises."""
+        """Make room for ``rows`` games of a tournament of ``deals`` deals; with ``strict`` an agent's fault raises.
+
+        The actions of each deal and seating are appended to ``log`` if there is one.
+        """
         self.seatings = plan(len(agents), rules.players)
         self.seeds = deal_seeds(seed, deals)
-        self.strict = strict
+        self.strict, self._log = strict, log
         warm_up_tally()
         n = min(rows, deals * len(self.seatings))
         self._names, self._agents = list(agents), list(agents.values())
@@ -191,6 +195,9 @@ class Floor:
         """Play one action in every game; return the rounds that it ended, and the batch rows whose games are over."""
         batch, live = self._batch, self._live
         actions = self._choose()
+        if self._log is not None:
+            for deal, seating, action in zip(self._deal[live], self._seating[live], actions, strict=True):
+                self._log.setdefault((int(deal), int(seating)), []).append(int(action))
         count_actions(batch.states, live, actions, self._tallies, *self._room)
         batch.step(actions, live)
         ended = live[batch.round_over[live]]

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from jolly_env.rules import Rules
 
 DONE = 0
+FAILED = 1
 WRONG_INPUT = 2
 INTERRUPTED = 130
-"""Exit codes of all commands (contract, "Commands")."""
+"""Exit codes of all commands (contract, "Commands"); 1 where what was tested did not pass."""
 
 
 def main_guard(function: Callable[..., int | None]) -> Callable[..., int]:

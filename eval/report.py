@@ -92,7 +92,7 @@ def _show_more(result: dict[str, Any], console: Console) -> None:
 def looked(result: dict[str, Any]) -> str:
     """Return a sentence on how often a run was looked at, and what that does to its intervals."""
     return (
-        f"ended after {result['deals']:,} deals, at one of {len(result['looks'])} looks fixed before; so that all of them "
+        f"ended after {result['deals']:,} deals, at one of {len(result['looks'])} looks fixed before; so that they "
         f"together miss in at most 5% of cases, intervals are made at the level {_percent(result['level'])}"
     )
 

@@ -19,6 +19,7 @@ from eval.cli import DONE, INTERRUPTED, catch_interrupts, parse_rules
 from eval.files import writing
 from eval.origin import origin
 from eval.ratings import matrix, rating_figures
+from eval.records import write_records
 from eval.report import RESULT, save, show
 from eval.statistics import summarise
 from eval.stopping import level
@@ -76,6 +77,8 @@ def _check(options: Run) -> None:
         raise ValueError(f"--players {options.players}: expected 2, 3 or 4")
     if options.workers is not None and options.workers < 1:
         raise ValueError(f"--workers {options.workers}: expected a whole number of at least 1")
+    if options.records < 0:
+        raise ValueError(f"--records {options.records}: expected a whole number of at least 0")
     if options.half_width is not None and not options.half_width > 0:
         raise ValueError(f"--half-width {options.half_width}: expected points, more than 0")
 
@@ -100,6 +103,8 @@ def _go_on(options: Run, tournament: Tournament, made: dict[str, Any]) -> int:
         rest = "the same command goes on with what is saved" if store.units else "nothing to save"
         print(f"stopped before the first {UNIT} deals were played in all seatings; {rest}", file=sys.stderr)
         return INTERRUPTED
+    if options.records:
+        write_records(tournament.task, tournament.agents, tournament.rows(), options.records, store.folder)
     result = evaluate(tournament, dataclasses.asdict(options), made, time.perf_counter() - begin)
     store.write_faults(tournament.units)
     if tournament.over:
