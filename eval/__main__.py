@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tyro
 
-from eval.cli import DONE, main_guard, parse
+from eval.cli import DONE, FAILED, main_guard, parse
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,12 +28,14 @@ class Run:
     agents: tyro.conf.Positional[tuple[str, ...]]
     """Names (random, greedy), run folders or weights (runs/x/best), or a file and class (mybots.py:Cautious). An agent
     named twice is NAME and NAME#2."""
-    deals: int = 1000
-    """How many deals; with --half-width at most."""
+    deals: int | None = None
+    """How many deals, 1000 unless told; with --half-width at most."""
     half_width: float | None = None
     """Stop as soon as every pair is known to so many points, in looks after 1000, 2000, 4000 ... deals."""
-    players: int = 2
-    """Seats at the table, 2 to 4."""
+    players: int | None = None
+    """Seats at the table, 2 to 4; 2 unless told."""
+    protocol: str | None = None
+    """Play one agent by a named protocol, jolly-2p-v1 or jolly-4p-v1 (docs/protocols.md), so that figures compare."""
     seed: int | None = None
     """Seed of the deals; by default a new one, which the result records."""
     out: Path | None = None
@@ -84,20 +86,41 @@ class Audit:
     """Rules that differ from the default, as for python -m eval run."""
 
 
-COMMANDS = {"run": Run, "audit": Audit, "replay": Replay}
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """Make one page, report.html, of a run: points, ratings, pairs, how agents play, luck, faults, audits.
+
+    The page needs nothing but itself; the pictures lie beside it, too. The agents are audited for a few seconds each.
+
+    Example: python -m eval report runs/x
+    """
+
+    folder: tyro.conf.Positional[Path]
+    """Folder of a run."""
+    audit: bool = True
+    """Audit the agents."""
+
+
+COMMANDS = {"run": Run, "report": Report, "audit": Audit, "replay": Replay}
 
 
 @main_guard
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
-    options: Run | Audit | Replay = parse(COMMANDS, "python -m eval", "Measure how well agents play.", argv)
+    options: Run | Report | Audit | Replay = parse(COMMANDS, "python -m eval", "Measure how well agents play.", argv)
     # Imported only now, so that --help need not wait for numba.
     if isinstance(options, Replay):
         from eval.replay import replay
 
         replay(options.record)
         return DONE
+    if isinstance(options, Report):
+        from eval.page import write_report
+
+        paths, passed = write_report(options.folder, audit=options.audit)
+        print("wrote " + ", ".join(str(path) for path in paths))
+        return DONE if passed else FAILED
     if isinstance(options, Audit):
         from eval.audit import audit
 

@@ -62,10 +62,12 @@ def adjusted(
 def luck_figures(
     rows: np.ndarray, deals: int, names: Sequence[str], *, level: float = LEVEL, seed: int = 0
 ) -> dict[str, Any]:
-    """Return what ``result.json`` says of luck: adjusted points of every agent, and of every pair."""
-    pairs = list(itertools.combinations(range(len(names)), 2))
-    sides = [(rows["agent"] == a, None) for a in range(len(names))]
-    sides += [(rows["agent"] == a, rows["agent"] == b) for a, b in pairs]
+    """Return what ``result.json`` says of luck: adjusted points of every agent, and of every pair that met."""
+    agents = rows["agent"]
+    met = [(agents == number).any(axis=1) for number in range(len(names))]
+    pairs = [(a, b) for a, b in itertools.combinations(range(len(names)), 2) if (met[a] & met[b]).any()]
+    sides = [(agents == a, None) for a in range(len(names))]
+    sides += [(agents == a, agents == b) for a, b in pairs]
     sums = [_by_deal(rows, deals, *side) for side in sides]
     figures = adjusted(*(np.stack(columns, axis=1) for columns in zip(*sums, strict=True)), level=level, seed=seed)
     return {

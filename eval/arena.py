@@ -64,6 +64,12 @@ def plan(agents: int, players: int) -> np.ndarray:
     return np.array([order for chosen in choices for order in itertools.permutations(chosen)], dtype=np.int64)
 
 
+def against_each(agents: int, players: int) -> np.ndarray:
+    """Return the seatings of the first agent, in each seat, against a field of each other: int64[G, P]."""
+    alone = np.eye(players, dtype=np.int64)
+    return np.concatenate([other * (1 - alone) for other in range(1, agents)])
+
+
 def deal_seeds(seed: int, deals: int) -> np.ndarray:
     """Return the seeds of the deals: uint64[D]. More deals begin with the same ones."""
     return np.random.SeedSequence(seed).generate_state(deals, np.uint64)
@@ -114,14 +120,16 @@ class Floor:
         rules: Rules,
         *,
         rows: int = ROWS,
+        seatings: np.ndarray | None = None,
         strict: bool = False,
         log: dict[tuple[int, int], list[int]] | None = None,
     ) -> None:
         """Make room for ``rows`` games of a tournament of ``deals`` deals; with ``strict`` an agent's fault raises.
 
-        The actions of each deal and seating are appended to ``log`` if there is one.
+        ``seatings`` are those of :func:`plan` unless others are given. The actions of each deal and seating are
+        appended to ``log`` if there is one.
         """
-        self.seatings = plan(len(agents), rules.players)
+        self.seatings = plan(len(agents), rules.players) if seatings is None else seatings
         self.seeds = deal_seeds(seed, deals)
         self.strict, self._log = strict, log
         warm_up_tally()

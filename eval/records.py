@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from eval.arena import UNIT, Floor, deal_seeds, plan
+from eval.arena import UNIT, deal_seeds
 from eval.workers import Task
 from jolly_env import record
 from jolly_env.agent import Agent
@@ -23,11 +24,11 @@ def write_records(task: Task, agents: dict[str, Agent], rows: np.ndarray, count:
 
     ``rows`` are the rounds of the run. An agent that does not play the same again is told of on stderr.
     """
-    names, seatings = list(agents), plan(len(agents), task.rules.players)
+    names, seatings = list(agents), task.seatings()
     G = len(seatings)
     deals = min(-(-count // G), int(rows["deal"].max()) + 1)
     log: dict[tuple[int, int], list[int]] = {}
-    floor = Floor(agents, deals, task.seed, task.rules, log=log)
+    floor = dataclasses.replace(task, deals=deals).floor(agents, log)
     again = np.concatenate([played.rows for played in sorted(floor.play(range(-(-deals // UNIT))))])
     before = rows[rows["deal"] < deals]
     if len(again) != len(before) or (again["score"] != before["score"]).any():

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from eval.adjust import luck_figures
-from eval.arena import UNIT, plan
+from eval.arena import UNIT
 from eval.behaviour import behaviour_figures
 from eval.cli import DONE, INTERRUPTED, catch_interrupts, parse_rules
 from eval.files import writing
 from eval.origin import origin
+from eval.protocol import chosen, told
 from eval.ratings import matrix, rating_figures
 from eval.records import write_records
 from eval.report import RESULT, save, show
@@ -36,23 +37,27 @@ MOST_DEALS: Final = 1_000_000
 def run(options: Run, argv: Sequence[str]) -> int:
     """Play, save and show; return the exit code. ``ValueError`` and ``OSError`` say what is wrong with the input."""
     _check(options)
-    rules = parse_rules(options.rules, options.players)
-    plan(len(options.agents), rules.players)
-    agents = named_agents(options.agents)
+    protocol = None if options.protocol is None else chosen(options)
+    names = options.agents if protocol is None else (*options.agents, *protocol.opponents(options.agents[0]))
+    deals = protocol.deals if protocol else 1000 if options.deals is None else options.deals
+    rules = parse_rules(options.rules, protocol.players if protocol else options.players or 2)
+    task = Task(names, deals, 0, rules, each=protocol is not None)
+    task.seatings()
+    agents = named_agents(names)
     made = origin("python -m eval", argv)
     folder = open_folder(options.out, options.overwrite)
     try:
         with locked(folder):
             if options.overwrite:
                 clear(folder)
-            task = Task(options.agents, options.deals, _seed(options, folder), rules)
-            store = Store(folder, describe(task, options.half_width))
+            task = dataclasses.replace(task, seed=_seed(options, folder))
+            store = Store(folder, describe(task, options.half_width, options.protocol))
             return _go_on(options, Tournament(task, agents, store, options.half_width), made)
     finally:
         _drop_if_empty(folder)
 
 
-def describe(task: Task, half_width: float | None) -> dict[str, Any]:
+def describe(task: Task, half_width: float | None = None, protocol: str | None = None) -> dict[str, Any]:
     """Return what ``run.json`` says: what has to be the same for a run to go on, and how many deals it is to have."""
     prints = {name: fingerprint(name) for name in task.agents}
     return {
@@ -61,6 +66,7 @@ def describe(task: Task, half_width: float | None) -> dict[str, Any]:
         "rules": task.rules.to_json(),
         "seed": task.seed,
         "half_width": half_width,
+        "protocol": protocol,
         "files": {name: of for name, of in prints.items() if of is not None},
         "sources": source_hash(),
         "deals": task.deals,
@@ -69,11 +75,11 @@ def describe(task: Task, half_width: float | None) -> dict[str, Any]:
 
 def _check(options: Run) -> None:
     """Make sure that numbers are within their ranges; ``ValueError`` names the first that is not."""
-    if not 1 <= options.deals <= MOST_DEALS:
+    if options.deals is not None and not 1 <= options.deals <= MOST_DEALS:
         raise ValueError(f"--deals {options.deals}: expected a whole number from 1 to {MOST_DEALS}")
     if options.seed is not None and options.seed < 0:
         raise ValueError(f"--seed {options.seed}: expected a whole number of at least 0")
-    if not 2 <= options.players <= 4:
+    if options.players is not None and not 2 <= options.players <= 4:
         raise ValueError(f"--players {options.players}: expected 2, 3 or 4")
     if options.workers is not None and options.workers < 1:
         raise ValueError(f"--workers {options.workers}: expected a whole number of at least 1")
@@ -126,6 +132,7 @@ def evaluate(tournament: Tournament, arguments: dict[str, Any], made: dict[str, 
         "seed": task.seed,
         "players": task.rules.players,
         "rules": task.rules.to_json(),
+        "protocol": None if arguments["protocol"] is None else told(arguments["protocol"]),
         "names": names,
         "agents": figures["agents"],
         "pairs": figures["pairs"],

@@ -85,6 +85,11 @@ def _of_pair(games: Games, a: int, b: int, values: np.ndarray) -> _Column:
     return _Column((values * seats).sum(axis=(1, 2, 3)), (games.rounds * seats.sum(axis=(1, 2))).sum(axis=1))
 
 
+def _met(games: Games, a: int, b: int) -> bool:
+    """Tell whether two agents sit at one table in any seating."""
+    return bool(((games.seatings == a).any(axis=1) & (games.seatings == b).any(axis=1)).any())
+
+
 def summarise(
     games: Games, names: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0, level: float = LEVEL
 ) -> dict[str, Any]:
@@ -114,7 +119,7 @@ def summarise(
             columns[number, "games_won"] = _Column(
                 _of_agent(games, number, games.games_won).sums, np.full(games.deals, float(seats))
             )
-    pairs = list(itertools.combinations(range(len(names)), 2))
+    pairs = [pair for pair in itertools.combinations(range(len(names)), 2) if _met(games, *pair)]
     for a, b in pairs:
         columns[(a, b), "points"] = _of_pair(games, a, b, games.differences)
         columns[(a, b), "win_share"] = _of_pair(games, a, b, games.above)

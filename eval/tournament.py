@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from eval.arena import UNIT, Played, plan
+from eval.arena import UNIT, Played
 from eval.rounds import Games
 from eval.stopping import schedule, widest
 from eval.store import Store
@@ -28,7 +28,7 @@ class Tournament:
         """Take up a tournament where its store left it."""
         self.task, self.agents, self.store = task, agents, store
         self.half_width = half_width
-        self.seatings = plan(len(agents), task.rules.players)
+        self.seatings = task.seatings()
         self.looks = schedule(task.deals, half_width)
         """After how many deals the tournament is looked at; see :mod:`eval.stopping`."""
         self.deals = 0

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from eval.arena import Floor, Played
+from eval.arena import Floor, Played, against_each, plan
 from jolly_env.agent import Agent
 from jolly_env.rules import Rules
 
@@ -34,6 +34,17 @@ class Task:
     deals: int
     seed: int
     rules: Rules
+    each: bool = False
+    """Whether the first agent meets each other alone, in place of all meeting all."""
+
+    def seatings(self) -> np.ndarray:
+        """Return the seatings of each deal: int64[G, P]."""
+        count, players = len(self.agents), self.rules.players
+        return against_each(count, players) if self.each else plan(count, players)
+
+    def floor(self, agents: dict[str, Agent], log: dict[tuple[int, int], list[int]] | None = None) -> Floor:
+        """Return a floor on which agents of these names play."""
+        return Floor(agents, self.deals, self.seed, self.rules, seatings=self.seatings(), log=log)
 
 
 def named_agents(names: tuple[str, ...]) -> dict[str, Agent]:
@@ -64,8 +75,7 @@ def play_units(
     ``agents`` are those of the task, made here. ``ChildProcessError`` if a process ends before its work does.
     """
     if workers == 1:
-        floor = Floor(agents, task.deals, task.seed, task.rules)
-        yield from floor.play(units, stop=stop, on_progress=on_progress)
+        yield from task.floor(agents).play(units, stop=stop, on_progress=on_progress)
         return
     _warm_up(task, agents)
     with _started(task, workers) as processes:
@@ -181,7 +191,7 @@ def _work(task: Task, line: Connection) -> None:
         torch = sys.modules.get("torch")
         if torch is not None:
             torch.set_num_threads(1)
-        for played in Floor(agents, task.deals, task.seed, task.rules).play(units(), on_progress=tell):
+        for played in task.floor(agents).play(units(), on_progress=tell):
             line.send(("played", played))
         line.send(("progress", (games, rounds)))
         line.send(("done", None))
