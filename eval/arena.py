@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from eval.asking import ask, ask_kindly, forfeit
-from eval.rounds import Games, in_order, make_rows, round_dtype, tables
+from eval.rounds import Games, in_order, join, make_rows, pick, round_dtype, tables
 from eval.tally import TALLY, count_actions, new_room, warm_up_tally
 from jolly_env.actions import DISCARD, DRAW_STOCK
 from jolly_env.agent import Agent
@@ -105,7 +105,7 @@ def play(
     over = {played.unit: played.rows for played in floor.play(units, stop=stop, on_progress=on_progress)}
     first_missing = next((unit for unit in units if unit not in over), len(units))
     parts = [over[unit] for unit in range(first_missing)]
-    whole = np.concatenate(parts) if parts else np.zeros(0, dtype=round_dtype(rules.players))
+    whole = join(parts) if parts else np.zeros(0, dtype=round_dtype(rules.players))
     return Games.of(whole, min(UNIT * first_missing, deals), floor.seatings)
 
 
@@ -143,6 +143,7 @@ class Floor:
         self._room = new_room()
         self._deal, self._seating = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self._drawn = np.full(n, -1, dtype=np.int64)  # card that a seat without a say drew in this turn
+        self._busy = np.zeros(n, dtype=np.bool_)
         self._live = np.zeros(0, dtype=np.int64)
         self._faults: list[dict[str, Any]] = []
 
@@ -173,8 +174,9 @@ class Floor:
             quick = time.perf_counter() - start < QUICK
             if not len(ended):
                 continue
-            for unit in np.unique(ended["deal"] // UNIT).tolist():
-                rows[unit].append(ended[ended["deal"] // UNIT == unit])
+            units_of = ended["deal"] // UNIT
+            for unit in set(units_of.tolist()):
+                rows[unit].append(pick(ended, units_of == unit))
             if on_progress is not None:
                 on_progress(len(over), len(ended))
             for unit, count in zip(*np.unique(self._deal[over] // UNIT, return_counts=True), strict=True):
@@ -187,12 +189,13 @@ class Floor:
         count = min(len(waiting), len(self._batch) - len(self._live))
         if not count:
             return
-        free = np.setdiff1d(np.arange(len(self._batch)), self._live, assume_unique=True)[:count]
+        free = np.flatnonzero(~self._busy)[:count]
         games = np.array([waiting.popleft() for _ in range(count)])
         self._deal[free], self._seating[free] = games[:, 0], games[:, 1]
         self._batch.reset(self.seeds[games[:, 0]], free)
         self._clear(free)
-        self._live = np.union1d(self._live, free)
+        self._busy[free] = True
+        self._live = np.flatnonzero(self._busy)
 
     def _clear(self, rows: np.ndarray) -> None:
         """Begin to count anew in rows."""
@@ -216,7 +219,8 @@ class Floor:
         rows = make_rows(batch, ended, self._tallies[ended], deal, self.seeds[deal], seating, table, agent)
         self._clear(ended)
         over = ended[batch.terminated[ended] | batch.truncated[ended]]
-        self._live = np.setdiff1d(live, over, assume_unique=True)
+        self._busy[over] = False
+        self._live = np.flatnonzero(self._busy)
         return rows, over
 
     def _choose(self) -> np.ndarray:

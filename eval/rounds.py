@@ -92,9 +92,20 @@ def make_rows(
 
 def in_order(rows: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Return rows, or parts of them put together, by deal, seating and round."""
-    whole = rows if isinstance(rows, np.ndarray) else np.concatenate(rows)
+    whole = rows if isinstance(rows, np.ndarray) else join(rows)
     order = np.lexsort((whole["round"], whole["seating"], whole["deal"]))
-    return whole[order]
+    return pick(whole, order)
+
+
+def join(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Put parts of rows, at least one, together; as blocks of bytes, since NumPy copies records field by field."""
+    dtype = parts[0].dtype
+    return np.concatenate([part.view(np.dtype((np.void, dtype.itemsize))) for part in parts]).view(dtype)
+
+
+def pick(rows: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """Return some of the rows, by number or by truth, copied as blocks of bytes."""
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize)))[which].view(rows.dtype)
 
 
 @dataclasses.dataclass

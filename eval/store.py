@@ -24,7 +24,7 @@ import numpy as np
 from eval.arena import UNIT, Played, unit_deals
 from eval.files import write_json, write_text
 from eval.parquet import read_rows, write_rows
-from eval.rounds import round_dtype
+from eval.rounds import join, round_dtype
 
 RUN: Final = "run.json"
 PARTS: Final = "parts"
@@ -95,7 +95,7 @@ class Store:
 
     def rows(self, units: int) -> np.ndarray:
         """Return the rounds of the first ``units`` units, by deal, seating and round."""
-        return np.concatenate([np.zeros(0, round_dtype(self.players)), *(self._rows[unit] for unit in range(units))])
+        return join([np.zeros(0, round_dtype(self.players)), *(self._rows[unit] for unit in range(units))])
 
     def told_faults(self, units: int) -> list[dict[str, Any]]:
         """Return the faults in the first ``units`` units."""

@@ -98,10 +98,9 @@ def test_honest_agents_pass(name, players):
 
 @pytest.mark.parametrize("name", ["Collecting", "Climbing", "Searching"])
 def test_cheats_are_caught(name, bots):
-    hidden, company = hidden_and_company(f"{bots}:{name}", SHORT, 2, 3)
-    assert not hidden.passed and company.name == "company"
-    asked, changed = int(hidden.told.split()[0]), int(hidden.told.split()[-3])
-    assert changed > asked / 4, hidden.told
+    floor = Redealing(named_agents((f"{bots}:{name}", "random")), 2, 3, SHORT)
+    (played,) = floor.play([0])
+    assert floor.changed > played.rows["decisions"][played.rows["agent"] == 0].sum() / 4
 
 
 def test_the_cards_dealt_anew_are_others_and_games_go_on_as_before():
@@ -129,8 +128,8 @@ def test_an_agent_that_is_not_its_own_equal_fails(monkeypatch):
             return masks.argmax(axis=1)
 
     monkeypatch.setattr("eval.audit.OtherKeys", Worse)
-    finding = against_itself("greedy", Rules(), 60, 1)
-    assert not finding.passed and "60 deals: +" in finding.told
+    finding = against_itself("greedy", Rules(), 200, 1)
+    assert not finding.passed and "200 deals: +" in finding.told
 
 
 def test_the_command(bots, capsys):
