@@ -32,6 +32,8 @@ ROWS: Final = 512
 """Games played side by side."""
 UNIT: Final = 50
 """Deals of a unit."""
+POSITIONS: Final = 10
+"""Faults of a unit that are kept with the position; of an agent that fails all the time that is enough."""
 QUICK: Final = 0.05
 """Seconds: while a step takes less, another unit is begun as soon as there is room for its games."""
 
@@ -287,4 +289,6 @@ class Floor:
         mine = [fault for fault in self._faults if fault["deal"] // UNIT == unit]
         self._faults = [fault for fault in self._faults if fault["deal"] // UNIT != unit]
         mine.sort(key=lambda fault: (fault["deal"], fault["seating"], fault["round"], fault["seat"]))
+        for fault in mine[POSITIONS:]:
+            del fault["legal"], fault["position"]
         return Played(unit, in_order(rows), mine)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import json
 import os
 import secrets
 import sys
@@ -102,7 +103,7 @@ def _go_on(options: Run, tournament: Tournament, made: dict[str, Any]) -> int:
     store = tournament.store
     for path in store.damaged:
         print(f"{path} is damaged; what it held is played again", file=sys.stderr)
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), read_made(store.folder, made) if tournament.over else {}
     with catch_interrupts() as interrupts, Meter(tournament) as meter:
         tournament.play(options.workers or cores(), interrupts, meter.tell)
     if not tournament.deals:
@@ -111,12 +112,21 @@ def _go_on(options: Run, tournament: Tournament, made: dict[str, Any]) -> int:
         return INTERRUPTED
     if options.records:
         write_records(tournament.task, tournament.agents, tournament.rows(), options.records, store.folder)
-    result = evaluate(tournament, dataclasses.asdict(options), made, time.perf_counter() - begin)
+    result = evaluate(tournament, dataclasses.asdict(options), made, time.perf_counter() - begin) | before
     store.write_faults(tournament.units)
     if tournament.over:
         store.finish(tournament.units, {key: result[key] for key in ("names", "seed", "rules", "versions", "commit")})
     _tell(result, save(result, store.folder))
     return DONE if tournament.over else INTERRUPTED
+
+
+def read_made(folder: Path, made: dict[str, Any]) -> dict[str, Any]:
+    """Return what a result that is there already says of its making: shown again, it is not made anew."""
+    try:
+        result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+        return {key: result[key] for key in (*made, "seconds")}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def evaluate(tournament: Tournament, arguments: dict[str, Any], made: dict[str, Any], seconds: float) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import multiprocessing
 import os
 import signal
@@ -17,10 +18,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from eval.arena import Floor, Played, against_each, plan
+from eval.arena import Floor, Played, against_each, plan, unit_deals
 from jolly_env.agent import Agent
 from jolly_env.rules import Rules
 
+ALONE: Final = 2.0
+"""Seconds for which a run plays in its own process before it starts others."""
 TELL: Final = 0.2
 """Seconds from one message of a worker about its progress to the next."""
 
@@ -72,26 +75,53 @@ def play_units(
 ) -> Generator[Played]:
     """Play units, and yield each as it ends, until ``stop`` turns true; one worker is this process itself.
 
-    ``agents`` are those of the task, made here. ``ChildProcessError`` if a process ends before its work does.
+    ``agents`` are those of the task, made here. The first seconds are played here in any case: a short run is over
+    before other processes have begun, and what agents compile is in the cache before several processes want it.
+    ``ChildProcessError`` if a process ends before its work does.
     """
+    floor = task.floor(agents)
     if workers == 1:
-        yield from task.floor(agents).play(units, stop=stop, on_progress=on_progress)
+        yield from floor.play(units, stop=stop, on_progress=on_progress)
         return
-    _warm_up(task, agents)
+    end = Deadline(ALONE)
+    for unit in units:
+        over = list(floor.play([unit], stop=Either(stop, end)))
+        yield from over
+        if on_progress is not None:
+            for played in over:
+                on_progress(len(unit_deals(unit, task.deals)) * len(floor.seatings), len(played.rows))
+        if stop:
+            return
+        if not over or end:
+            units = itertools.chain([] if over else [unit], units)
+            break
+    else:
+        return
+    del floor
     with _started(task, workers) as processes:
         yield from _serve(processes, units, stop, on_progress)
 
 
-def _warm_up(task: Task, agents: dict[str, Agent]) -> None:
-    """Let each agent decide once, so that whatever it compiles is in the cache before several processes want it."""
-    from eval.asking import ask_kindly
-    from eval.tally import warm_up_tally
-    from jolly_env.batch import Batch
+class Deadline:
+    """True from so many seconds on."""
 
-    warm_up_tally()
-    batch = Batch(1, task.rules, seed=0)
-    for name, agent in agents.items():
-        ask_kindly(name, agent, batch, np.zeros(1, dtype=np.int64))
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def __bool__(self) -> bool:
+        """Tell whether the time is over."""
+        return time.monotonic() >= self._end
+
+
+class Either:
+    """True as soon as one of two things is."""
+
+    def __init__(self, one: Any, other: Any) -> None:
+        self._both = one, other
+
+    def __bool__(self) -> bool:
+        """Tell whether one of them is true."""
+        return any(self._both)
 
 
 @contextlib.contextmanager

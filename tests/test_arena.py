@@ -12,8 +12,10 @@ from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
+from eval import workers
 from eval.__main__ import main
 from eval.arena import UNIT, Floor, Played
 from eval.parquet import read_rows, write_rows
@@ -126,7 +128,8 @@ def test_rows_come_back_from_a_file(tmp_path, players):
 # --- workers
 
 
-def test_the_rows_do_not_depend_on_the_workers(undisturbed, tmp_path):
+def test_the_rows_do_not_depend_on_the_workers(undisturbed, tmp_path, monkeypatch):
+    monkeypatch.setattr("eval.workers.ALONE", 0)  # not even a unit is played before other processes start
     assert run(tmp_path, "--workers", "2") == 0
     assert np.array_equal(rows_of(tmp_path), rows_of(undisturbed))
     one, other = (json.loads((folder / "result.json").read_text()) for folder in (undisturbed, tmp_path))
@@ -154,11 +157,28 @@ class Bot(RandomAgent):
 """
 
 
-def test_a_worker_that_dies_is_one_line(tmp_path, capfd):
+def test_a_worker_that_dies_is_one_line(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr("eval.workers.ALONE", 0)
     (tmp_path / "bots.py").write_text(FAILING_IN_WORKERS)
     assert run(tmp_path / "out", "--workers", "2", agents=(f"{tmp_path / 'bots.py'}:Bot", "random")) == 2
     err = capfd.readouterr().err
     assert "a worker process ended with code 3" in err and err.count("\n") == 1
+
+
+def test_the_first_units_are_played_here_and_the_rest_by_others(undisturbed, tmp_path, monkeypatch):
+    started = []
+    one = workers._started
+
+    def counted(task, count):
+        started.append(count)
+        return one(task, count)
+
+    monkeypatch.setattr("eval.workers._started", counted)
+    assert run(tmp_path / "short", "--workers", "2") == 0
+    assert not started and np.array_equal(rows_of(tmp_path / "short"), rows_of(undisturbed))
+    monkeypatch.setattr("eval.workers.Deadline.__bool__", lambda _: bool(list(tmp_path.glob("long/parts/*"))))
+    assert run(tmp_path / "long", "--workers", "2") == 0
+    assert started == [2] and np.array_equal(rows_of(tmp_path / "long"), rows_of(undisturbed))
 
 
 # --- going on
@@ -167,8 +187,11 @@ def test_a_worker_that_dies_is_one_line(tmp_path, capfd):
 def test_a_finished_run_is_shown_again_and_extended(undisturbed, tmp_path, capsys):
     assert run(tmp_path, "--workers", "1", deals=UNIT + 3) == 0
     before = (tmp_path / "rounds.parquet").read_bytes()
+    made = json.loads((tmp_path / "result.json").read_text())["command"]
     assert main(["run", "greedy", "random", "--deals", str(UNIT + 3), "--out", str(tmp_path), *QUICK]) == 0
     assert (tmp_path / "rounds.parquet").read_bytes() == before
+    assert json.loads((tmp_path / "result.json").read_text())["command"] == made
+    assert pq.read_schema(tmp_path / "rounds.parquet").metadata[b"names"] == b'["greedy", "random"]'
     assert run(tmp_path, "--workers", "1") == 0
     assert np.array_equal(rows_of(tmp_path), rows_of(undisturbed))
     assert not (tmp_path / "parts").exists()
@@ -263,8 +286,10 @@ def test_kill_three_times(tmp_path):
     deals = 24 * UNIT
     arguments = ["run", "greedy", "random", "--deals", str(deals), "--seed", "9"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLCONFIGDIR": str(tmp_path)}
-    for workers in ("2", "1", "1"):
-        line = [sys.executable, "-m", "eval", *arguments, "--workers", workers, "--out", str(tmp_path / "killed")]
+    for count in ("2", "1", "1"):
+        command = [*arguments, "--workers", count, "--out", str(tmp_path / "killed")]
+        code = f"import eval.workers as w; w.ALONE = 0; from eval.__main__ import main; main({command!r})"
+        line = [sys.executable, "-c", code]
         process = subprocess.Popen(line, env=environment, stderr=subprocess.PIPE)
         parts = tmp_path / "killed" / "parts"
         before = len(list(parts.glob("0*.parquet")))
