@@ -13,10 +13,9 @@ from eval.behaviour import FIGURES
 from eval.files import write_text
 from eval.pictures import PAIRS, PICTURE, RATINGS, draw_pairs, draw_points, draw_ratings
 from eval.report import RESULT, interval, looked, percent
-from eval.store import FAULTS
+from eval.store import FAULTS, PAGE
 from jolly_env.rules import Rules
 
-PAGE: Final = "report.html"
 TEMPLATE: Final = "page.html.j2"
 AUDIT_SECONDS: Final = 10
 """About how long the audits of an agent may take."""
@@ -81,7 +80,8 @@ def audit_findings(name: str, result: dict[str, Any]) -> list[Finding]:
 
 def _makers(result: dict[str, Any]) -> list[str]:
     """Return the names by which the agents can be made, each once."""
-    return list(dict.fromkeys(result["arguments"]["agents"]))
+    names = result["names"]
+    return [name for name in names if not any(name.startswith(f"{other}#") for other in names)]
 
 
 def _embedded(path: Path) -> str:
@@ -193,7 +193,8 @@ def _reading(result: dict[str, Any]) -> list[str]:
         f"In brackets: {100 * result['level']:.4g}% intervals, bootstrapped by whole deals. An interval without zero "
         "is a difference that chance alone would seldom make; one with zero is no proof of equality.",
         "Ratings: Bradley and Terry, from shares of rounds above each other, with one drawn round added for every pair "
-        "that met; 400 points are odds of ten to one.",
+        "that met; 400 points are odds of ten to one. One that was above, or below, in all rounds has the rating that "
+        "the drawn round leaves it, and its interval says nothing.",
         "Audits: against itself, an agent has to come to zero; with the cards that it can't know dealt anew, and alone "
         "or in other company, it has to choose the same.",
     ]

@@ -1,8 +1,9 @@
 """Ratings after Bradley and Terry, from how often each agent scored above each other, and the matrix of all pairs.
 
 Ratings are on the scale of Elo: 400 points are odds of ten to one of scoring more in a round, equals count a half. One
-drawn round is added for every pair that met, so that an agent that was always above has a rating, too. They are counted
-from the agent ``random`` where it took part, from their mean otherwise.
+drawn round is added for every pair that met, so that an agent that was always above has a rating, too; the interval of
+such a rating says nothing, since every resample gives the same. Ratings are counted from the agent ``random`` where it
+took part, from their mean otherwise.
 """
 
 from __future__ import annotations

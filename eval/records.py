@@ -5,18 +5,16 @@ from __future__ import annotations
 import dataclasses
 import sys
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 
 from eval.arena import UNIT, deal_seeds
+from eval.store import RECORDS
 from eval.workers import Task
 from jolly_env import record
 from jolly_env.agent import Agent
 from jolly_env.game import Game
 from jolly_env.rules import Rules
-
-RECORDS: Final = "records"
 
 
 def write_records(task: Task, agents: dict[str, Agent], rows: np.ndarray, count: int, folder: Path) -> list[Path]:

@@ -6,6 +6,7 @@
     parts/          a file a unit that is over: 000123.parquet
     rounds.parquet  all rounds of a run that has ended, in place of its parts
     faults.jsonl    what agents did wrong, one fault a line
+    records/        the first games, where records are asked for; report.html and pictures: what eval report makes
     .lock           held while a run writes here
 """
 
@@ -24,12 +25,15 @@ import numpy as np
 from eval.arena import UNIT, Played, unit_deals
 from eval.files import write_json, write_text
 from eval.parquet import read_rows, write_rows
+from eval.pictures import PAIRS, RATINGS
 from eval.rounds import join, round_dtype
 
 RUN: Final = "run.json"
 PARTS: Final = "parts"
 ROUNDS: Final = "rounds.parquet"
 FAULTS: Final = "faults.jsonl"
+RECORDS: Final = "records"
+PAGE: Final = "report.html"
 LOCK: Final = ".lock"
 
 
@@ -178,8 +182,10 @@ def read_run(folder: Path) -> dict[str, Any] | None:
 def clear(folder: Path) -> None:
     """Remove what a run has written in a folder, but for the lock and the result, which the next replaces."""
     shutil.rmtree(folder / PARTS, ignore_errors=True)
-    for name in (RUN, ROUNDS, FAULTS):
+    for name in (RUN, ROUNDS, FAULTS, PAGE, RATINGS, PAIRS):
         (folder / name).unlink(missing_ok=True)
+    for path in (folder / RECORDS).glob("deal-*.json"):
+        path.unlink()
 
 
 def fingerprint(name: str) -> str | None:

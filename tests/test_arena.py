@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -228,9 +229,11 @@ def test_an_agent_whose_file_has_changed_is_another(tmp_path, capsys):
 
 
 def test_overwrite_begins_anew(tmp_path):
-    assert run(tmp_path, deals=2) == 0
-    assert run(tmp_path, "--overwrite", agents=("random", "greedy"), deals=3) == 0
-    assert len(rows_of(tmp_path)) == 6
+    assert run(tmp_path, "--records", "4", deals=2) == 0
+    assert main(["report", str(tmp_path), "--no-audit"]) == 0
+    assert run(tmp_path, "--overwrite", "--records", "1", agents=("random", "greedy"), deals=3) == 0
+    assert len(rows_of(tmp_path)) == 6 and len(list((tmp_path / "records").iterdir())) == 1
+    assert not (tmp_path / "report.html").exists()
 
 
 def test_two_runs_in_one_folder(tmp_path, capsys):
@@ -269,6 +272,25 @@ def test_a_damaged_part_is_played_again(damage, undisturbed, tmp_path, capsys):
     assert run(out, "--workers", "1") == 0
     assert "000002.parquet is damaged; what it held is played again" in capsys.readouterr().err
     assert np.array_equal(rows_of(out), rows_of(undisturbed))
+
+
+def test_a_disk_that_is_full_in_the_midst(undisturbed, tmp_path, monkeypatch, capsys):
+    write, calls = pq.write_table, []
+
+    def full(*arguments):
+        calls.append(arguments)
+        if len(calls) > 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pyarrow.parquet.write_table", full)
+        assert run(tmp_path, "--workers", "1") == 2
+    err = capsys.readouterr().err
+    assert "parts" in err and "No space left on device" in err and err.count("\n") == 1
+    assert len(list((tmp_path / "parts").iterdir())) == 2
+    assert run(tmp_path, "--workers", "1") == 0
+    assert np.array_equal(rows_of(tmp_path), rows_of(undisturbed))
 
 
 def test_what_is_left_of_a_write_does_no_harm(undisturbed, tmp_path):
