@@ -133,7 +133,8 @@ class Redealing(Floor):
         batch = self._batch
         actions = super()._ask(number, rows, seats)
         observations, keys = batch.observations.take(rows), batch.keys.copy()
-        self._seen.append((observations[:1], batch.masks[rows[:1]], keys[rows[:1]]))
+        some = self._rng.choice(len(rows), size=min(4, len(rows)), replace=False)
+        self._seen.append((observations[some], batch.masks[rows[some]], keys[rows[some]]))
         kept = zlib.compress(batch.states.tobytes(), 1)
         hands = batch.states["hands"][rows]
         states = np.zeros(len(rows), dtype=STATE)

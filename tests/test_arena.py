@@ -146,6 +146,18 @@ def test_a_unit_does_not_depend_on_the_units_beside_it():
         assert np.array_equal(timeless(rows), timeless(forward[unit]))
 
 
+def test_a_slow_agent_ends_a_unit_before_it_begins_another(monkeypatch):
+    monkeypatch.setattr("eval.arena.QUICK", 0)
+    agents = named_agents(("greedy", "random"))
+    asked = []
+    for played in Floor(agents, DEALS, 9, SHORT).play(asked.append(unit) or unit for unit in range(4)):
+        assert asked == list(range(played.unit + 1))
+    monkeypatch.setattr("eval.arena.QUICK", 1000)
+    asked = []
+    next(Floor(agents, DEALS, 9, SHORT).play(asked.append(unit) or unit for unit in range(4)))
+    assert asked == [0, 1, 2, 3]
+
+
 FAILING_IN_WORKERS = """
 import multiprocessing, os
 from jolly_env.agent import RandomAgent
@@ -325,6 +337,31 @@ def test_kill_three_times(tmp_path):
     assert main([*arguments, "--workers", "1", "--out", str(tmp_path / "whole")]) == 0
     killed, whole = rows_of(tmp_path / "killed"), rows_of(tmp_path / "whole")
     assert len(whole) == 2 * deals and np.array_equal(killed, whole)
+
+
+@pytest.mark.slow
+def test_ctrl_c_with_workers(tmp_path):
+    deals = 200 * UNIT
+    arguments = ["run", "greedy", "random", "--deals", str(deals), "--seed", "9", "--out", str(tmp_path / "out")]
+    code = f"import eval.workers as w, sys; w.ALONE = 0; from eval.__main__ import main; sys.exit(main({arguments!r}))"
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLCONFIGDIR": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (tmp_path / "out" / "parts" / "000000.parquet").exists():
+        assert process.poll() is None
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
+    shown, told = process.communicate(timeout=120)
+    assert process.returncode == 130 and told == ""
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert result["interrupted"] and 0 < result["deals"] < deals and "interrupted" in shown
+    assert result["rounds"] == 2 * result["deals"]
 
 
 # --- stopping

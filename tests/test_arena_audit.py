@@ -98,7 +98,7 @@ def test_honest_agents_pass(name, players):
 
 @pytest.mark.parametrize("name", ["Collecting", "Climbing", "Searching"])
 def test_cheats_are_caught(name, bots):
-    floor = Redealing(named_agents((f"{bots}:{name}", "random")), 2, 3, SHORT)
+    floor = Redealing(named_agents((f"{bots}:{name}", "random")), 2, 3, Rules(max_turns=16))
     (played,) = floor.play([0])
     assert floor.changed > played.rows["decisions"][played.rows["agent"] == 0].sum() / 4
 
