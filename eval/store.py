@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from eval.arena import UNIT, Played, unit_deals
+from eval.arena import UNIT, Played, deal_seeds, unit_deals
 from eval.files import write_json, write_text
 from eval.parquet import read_rows, write_rows
 from eval.pictures import PAIRS, RATINGS
@@ -64,6 +64,7 @@ class Store:
         """
         self.folder, self.deals = folder, int(run["deals"])
         self.players = int(run["players"])
+        self._seeds = deal_seeds(int(run["seed"]), self.deals)
         before = read_run(folder)
         if before is not None:
             _same(folder, before, run)
@@ -126,11 +127,10 @@ class Store:
         path = self.folder / ROUNDS
         if not path.exists():
             return
-        try:
-            rows, about = read_rows(path)
-        except ValueError:
-            self.damaged.append(path)
+        held = self._read(path)
+        if held is None:
             return
+        rows, about = held
         faults: dict[int, list[dict[str, Any]]] = {}
         for fault in about["faults"]:
             faults.setdefault(fault["deal"] // UNIT, []).append(fault)
@@ -142,14 +142,27 @@ class Store:
 
     def _read_part(self, path: Path) -> None:
         """Find a unit again, unless its file is damaged or of a run of fewer deals."""
+        held = self._read(path)
+        if held is None:
+            return
+        rows, about = held
+        unit = int(path.stem)
+        if about["deals"] == self._count(unit):
+            self._keep(unit, rows, about["faults"])
+
+    def _read(self, path: Path) -> tuple[np.ndarray, dict[str, Any]] | None:
+        """Return what a file of this run holds; None, after noting it, if it is damaged or holds other deals."""
         try:
             rows, about = read_rows(path)
-        except ValueError:
+            if path.parent.name == PARTS and about["unit"] != int(path.stem):
+                raise ValueError(f"{path}: holds unit {about['unit']}")
+            known = rows["deal"] < self.deals
+            if (rows["seed"][known] != self._seeds[rows["deal"][known]]).any():
+                raise ValueError(f"{path}: holds deals of another seed")
+        except (ValueError, KeyError):
             self.damaged.append(path)
-            return
-        unit = about["unit"]
-        if path == self._part(unit) and about["deals"] == self._count(unit):
-            self._keep(unit, rows, about["faults"])
+            return None
+        return rows, about
 
     def _keep(self, unit: int, rows: np.ndarray, faults: list[dict[str, Any]]) -> None:
         """Hold a unit in memory."""

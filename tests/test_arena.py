@@ -276,7 +276,19 @@ def flipped(path: Path) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("damage", [half, flipped, lambda path: path.write_bytes(b"")])
+def of_another_seed(path: Path) -> None:
+    rows, about = read_rows(path)
+    rows["seed"] += 1
+    write_rows(path, rows, about)
+
+
+def of_another_unit(path: Path) -> None:
+    path.write_bytes((path.parent / "000000.parquet").read_bytes())
+
+
+@pytest.mark.parametrize(
+    "damage", [half, flipped, of_another_seed, of_another_unit, lambda path: path.write_bytes(b"")]
+)
 def test_a_damaged_part_is_played_again(damage, undisturbed, tmp_path, capsys):
     out = tmp_path / "out"
     assert store_with_parts(out, [0, 2]).units == {0, 2}

@@ -58,7 +58,7 @@ class Searching(Cheat):
         while frame is not None:
             for value in frame.f_locals.values():
                 for held in (value, *getattr(value, "__dict__", {}).values()):
-                    for array in (held, getattr(held, "states", None)):
+                    for array in (held, getattr(held, "__dict__", {}).get("states")):
                         if isinstance(array, np.ndarray) and "hands" in (array.dtype.names or ()):
                             found.append(array)
             frame = frame.f_back
