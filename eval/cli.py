@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from jolly_env.rules import Rules
 
 DONE = 0
+FAILED = 1
 WRONG_INPUT = 2
 INTERRUPTED = 130
-"""Exit codes of all commands (contract, "Commands")."""
+"""Exit codes of all commands (contract, "Commands"); 1 where what was tested did not pass."""
 
 
 def main_guard(function: Callable[..., int | None]) -> Callable[..., int]:
@@ -56,7 +57,7 @@ def describe(error: Exception) -> str:
     """Return what an error says as one line that names what and where."""
     if isinstance(error, ModuleNotFoundError):
         text = (
-            f"the module {error.name!r} is missing; python -m pip install 'jolly-env[train]' brings all that is needed"
+            f"the module {error.name!r} is missing; python -m pip install 'jolly-env[train,eval]' brings what is needed"
         )
     elif isinstance(error, OSError) and error.strerror:
         text = f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else error.strerror

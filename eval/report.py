@@ -1,17 +1,17 @@
-"""What a result looks like: a table on screen, a picture, files in a folder."""
+"""What a result looks like on screen, and its files in a folder."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from eval.files import write_json, writing
+from eval.files import write_json
+from eval.pictures import PICTURE, draw_points
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 RESULT: Final = "result.json"
-PICTURE: Final = "result.png"
 FEW_DEALS: Final = 30
 
 
@@ -19,7 +19,7 @@ def save(result: dict[str, Any], folder: Path) -> list[Path]:
     """Write ``result.json`` and the picture into a folder; return their paths."""
     paths = [folder / RESULT, folder / PICTURE]
     write_json(paths[0], result)
-    draw(result, paths[1])
+    draw_points(result, paths[1])
     return paths
 
 
@@ -39,7 +39,7 @@ def show(result: dict[str, Any], console: Console) -> None:
         ends.add_column(head, justify="right", no_wrap=True)
     for name, figures in agents.items():
         table.add_row(name, _points(figures), _share(figures), f"{figures['score']:.1f}")
-        ends.add_row(name, *(_percent(figures[key]) for key in ("closings", "hand_jollys", "exhausted", "cut_off")))
+        ends.add_row(name, *(percent(figures[key]) for key in ("closings", "hand_jollys", "exhausted", "cut_off")))
     console.print(table)
     if len(agents) > 2:
         table = Table(title="Head to head", title_justify="left")
@@ -55,14 +55,47 @@ def show(result: dict[str, Any], console: Console) -> None:
             table.add_section()
         console.print(table)
     console.print(ends)
+    _show_more(result, console)
     console.print(
         "points: score less the mean of the others', per round; win share: rounds with the highest score, shared among "
-        f"equals (equal play: {_percent(1 / players)}); in brackets 95% intervals, bootstrapped by deal",
+        f"equals (equal play: {percent(1 / players)}); in brackets {100 * result['level']:.4g}% intervals, "
+        "bootstrapped by deal",
         style="dim",
         highlight=False,
     )
     if result["deals"] < FEW_DEALS:
         console.print(f"Fewer than {FEW_DEALS} deals: the true intervals are wider.", style="yellow", highlight=False)
+
+
+def _show_more(result: dict[str, Any], console: Console) -> None:
+    """Print ratings, points without the luck of the draws, and faults."""
+    from rich.table import Table
+
+    table = Table(title="Ratings, and points without the luck of the draws", title_justify="left")
+    table.add_column("agent", overflow="fold")
+    for head in ("rating", "adjusted points", "interval narrower by"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for name, figures in result["luck"]["agents"].items():
+        rated = result["ratings"]["agents"][name]
+        low, high = rated["rating_ci"]
+        rating = f"{rated['rating']:.0f} ({low:.0f} to {high:.0f})"
+        table.add_row(name, rating, interval(figures, "adjusted"), percent(figures["narrower"]))
+    console.print(table)
+    for name, count in result["faults"].items():
+        if count:
+            console.print(
+                f"{name} forfeited {count:,} rounds by faults: see faults.jsonl", style="red", highlight=False
+            )
+    if len(result["looks"]) > 1:
+        console.print(looked(result), style="dim", highlight=False)
+
+
+def looked(result: dict[str, Any]) -> str:
+    """Return a sentence on how often a run was looked at, and what that does to its intervals."""
+    return (
+        f"ended after {result['deals']:,} deals, at one of {len(result['looks'])} looks fixed before; so that they "
+        f"together miss in at most 5% of cases, intervals are made at the level {percent(result['level'])}"
+    )
 
 
 def _turned(pair: dict[str, Any]) -> dict[str, Any]:
@@ -77,54 +110,23 @@ def _turned(pair: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Return a share as text."""
     return f"{100 * share:.1f}%"
 
 
 def _points(figures: dict[str, Any]) -> str:
     """Return points and their interval as text."""
-    low, high = figures["points_ci"]
-    return f"{figures['points']:+.1f} ({low:+.1f} to {high:+.1f})"
+    return interval(figures, "points")
+
+
+def interval(figures: dict[str, Any], name: str) -> str:
+    """Return a figure in points and its interval as text."""
+    low, high = figures[f"{name}_ci"]
+    return f"{figures[name]:+.1f} ({low:+.1f} to {high:+.1f})"
 
 
 def _share(figures: dict[str, Any]) -> str:
     """Return a win share and its interval as text."""
     low, high = figures["win_share_ci"]
-    return f"{_percent(figures['win_share'])} ({100 * low:.1f} to {100 * high:.1f})"
-
-
-def draw(result: dict[str, Any], path: Path) -> None:
-    """Draw points and win shares with their intervals, one line an agent and, below, one a pair; writes a PNG."""
-    from matplotlib.figure import Figure
-
-    lines = list(result["agents"].items())
-    first_pair = len(lines)
-    if len(lines) > 2:
-        lines += [(f"{pair['a']} – {pair['b']}", pair) for pair in result["pairs"]]
-    labels = [name if len(name) <= 40 else f"…{name[-39:]}" for name, _ in lines]
-    figure = Figure(figsize=(10, 1.6 + 0.4 * len(lines)), layout="constrained")
-    for axes, key, factor, equal, label in zip(
-        figure.subplots(1, 2, sharey=True),
-        ("points", "win_share"),
-        (1, 100),
-        ((0, 0), (100 / result["players"], 50)),
-        ("points per round, less the others'", "win share, %"),
-        strict=True,
-    ):
-        for y, (_, figures) in enumerate(lines):
-            value = factor * figures[key]
-            low, high = (factor * end for end in figures[f"{key}_ci"])
-            color, middle = ("C0", equal[0]) if y < first_pair else ("C1", equal[1])
-            axes.plot([middle, middle], [y - 0.5, y + 0.5], "--", color="0.6", linewidth=1)
-            axes.plot([low, high], [y, y], color=color, linewidth=2)
-            axes.plot([value], [y], "o", color=color)
-        axes.set_xlabel(label)
-        axes.grid(axis="x", alpha=0.3)
-        axes.set_yticks(range(len(lines)), labels)
-        axes.set_ylim(len(lines) - 0.5, -0.5)
-    figure.suptitle(
-        f"{result['deals']:,} deals in every seating, {result['rounds']:,} rounds; 95% intervals by deal", fontsize=11
-    )
-    with writing(path) as beside:
-        figure.savefig(beside, dpi=120)
+    return f"{percent(figures['win_share'])} ({100 * low:.1f} to {100 * high:.1f})"

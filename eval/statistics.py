@@ -8,6 +8,7 @@ What the figures mean, for a seat and a round, averaged over all seats that an a
 - ``win_share``: 1 for the highest score, shared among equals, so ``1 / P`` is what equals get;
 - ``score``: its score; ``closings``, ``hand_jollys``: the share of rounds that it closed, and that it closed with a
   Hand-Jolly; ``exhausted``, ``cut_off``: the share of its rounds that ended without a closer (R12, R17);
+- ``games_won``, where games have several rounds: 1 for the highest total of a game, shared among equals (R18);
 - of a pair: ``points`` of one less those of the other where both sit at the table, ``win_share`` the share of rounds
   in which it scored more, equals a half. At a table for two that is the same as above.
 
@@ -22,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from eval.arena import Games
+from eval.rounds import Games
 
 LEVEL: Final = 0.95
 RESAMPLES: Final = 4000
@@ -40,18 +41,27 @@ def bootstrap(
     """Return percentile intervals of ``Σ sums / Σ counts`` when whole deals are drawn anew: float64[K, 2].
 
     ``sums`` and ``counts`` are numbers[D, K], ``counts`` above 0. With few deals, below 30 or so, the intervals are
-    too narrow, and with one they are a point.
+    too narrow, and with one they are a point. Resamples in which a count is 0 are left out.
     """
+    drawn, counted = np.split(resampled(np.hstack([sums, counts]), resamples, seed), 2, axis=1)
+    tail = (1 - level) / 2
+    with np.errstate(invalid="ignore"):
+        ratios = drawn / counted
+    quantile = np.nanquantile if np.isnan(ratios).any() else np.quantile
+    return quantile(ratios, [tail, 1 - tail], axis=0).T
+
+
+def resampled(sums: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """Return the totals of ``sums`` when whole deals are drawn anew: numbers[D, K] -> float64[R, K]."""
     D = len(sums)
     rng = np.random.default_rng(seed)
-    ratios = []
+    totals = []
     for first in range(0, resamples, max(1, _BLOCK // D)):
         n = min(resamples - first, max(1, _BLOCK // D))
         drawn = rng.integers(D, size=(n, D)) + D * np.arange(n)[:, None]
         weights = np.bincount(drawn.ravel(), minlength=n * D).reshape(n, D).astype(np.float64)
-        ratios.append((weights @ sums) / (weights @ counts))
-    tail = (1 - level) / 2
-    return np.quantile(np.concatenate(ratios), [tail, 1 - tail], axis=0).T
+        totals.append(weights @ sums)
+    return np.concatenate(totals)
 
 
 class _Column(NamedTuple):
@@ -75,10 +85,18 @@ def _of_pair(games: Games, a: int, b: int, values: np.ndarray) -> _Column:
     return _Column((values * seats).sum(axis=(1, 2, 3)), (games.rounds * seats.sum(axis=(1, 2))).sum(axis=1))
 
 
-def summarise(games: Games, names: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Any]:
+def _met(games: Games, a: int, b: int) -> bool:
+    """Tell whether two agents sit at one table in any seating."""
+    return bool(((games.seatings == a).any(axis=1) & (games.seatings == b).any(axis=1)).any())
+
+
+def summarise(
+    games: Games, names: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0, level: float = LEVEL
+) -> dict[str, Any]:
     """Return deals, rounds, and the figures of every agent and every pair, as ``result.json`` holds them.
 
-    ``names`` are those of the numbers in ``games.seatings``; ``ValueError`` if no deal was played to the end.
+    ``names`` are those of the numbers in ``games.seatings``; ``level`` is that of the intervals. ``ValueError`` if no
+    deal was played to the end.
     """
     if games.deals == 0:
         raise ValueError("games: no deal was played in all its seatings")
@@ -96,14 +114,19 @@ def summarise(games: Games, names: Sequence[str], *, resamples: int = RESAMPLES,
     for number in range(len(names)):
         for name, values in by_seat.items():
             columns[number, name] = _of_agent(games, number, values)
-    pairs = list(itertools.combinations(range(len(names)), 2))
+        if games.rounds.max() > 1:
+            seats = (games.seatings == number).sum()
+            columns[number, "games_won"] = _Column(
+                _of_agent(games, number, games.games_won).sums, np.full(games.deals, float(seats))
+            )
+    pairs = [pair for pair in itertools.combinations(range(len(names)), 2) if _met(games, *pair)]
     for a, b in pairs:
         columns[(a, b), "points"] = _of_pair(games, a, b, games.differences)
         columns[(a, b), "win_share"] = _of_pair(games, a, b, games.above)
     sums = np.stack([column.sums for column in columns.values()], axis=1).astype(np.float64)
     counts = np.stack([column.counts for column in columns.values()], axis=1).astype(np.float64)
     means = sums.sum(axis=0) / counts.sum(axis=0)
-    intervals = bootstrap(sums, counts, resamples=resamples, seed=seed)
+    intervals = bootstrap(sums, counts, resamples=resamples, seed=seed, level=level)
     of_agents: list[dict[str, Any]] = [{} for _ in names]
     of_pairs = {pair: {"a": names[pair[0]], "b": names[pair[1]]} for pair in pairs}
     for i, (who, name) in enumerate(columns):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import types
 from typing import Any
 
 import numpy as np
 import pytest
 
-from eval.arena import Games, deal_seeds, plan, play
+from eval.arena import deal_seeds, plan, play
+from eval.rounds import Games, in_order, round_dtype
 from eval.statistics import bootstrap, summarise
 from jolly_env import IllegalAction, Rules
 from jolly_env.agent import RandomAgent
@@ -160,13 +160,13 @@ def test_one_object_with_two_names_is_asked_once():
     assert calls[0] == 8 and sum(calls) == games.decisions
 
 
-def test_a_stop_keeps_the_whole_deals_before_the_first_unfinished():
+def test_a_stop_keeps_the_units_before_the_first_unfinished():
     class Stop:
         asked = 0
 
         def __bool__(self):
             self.asked += 1
-            return self.asked > 300
+            return self.asked > 700
 
     agents = {"a": RandomAgent(), "b": Greediest()}
     stopped = play(agents, 400, 6, rules=SHORT, rows=16, stop=Stop())
@@ -209,23 +209,20 @@ def test_a_failing_agent_is_named_with_the_line():
 # --- statistics
 
 
-def rounds_of(scores: list[list[int]], closer: int = -1, ending: Ending = Ending.CLOSED) -> Any:
-    """Return what ``Games.add`` reads of a batch whose rounds have ended so."""
-    n = len(scores)
-    return types.SimpleNamespace(
-        scores=np.array(scores),
-        closers=np.full(n, closer),
-        hand_jolly=np.full(n, closer == 0),
-        endings=np.full(n, ending),
-        terminated=np.ones(n, bool),
-        truncated=np.zeros(n, bool),
-    )
+def rounds_of(
+    deals: list[int], seating: int, scores: list[list[int]], closer: int = -1, ending: Ending = Ending.CLOSED
+) -> np.ndarray:
+    """Return a row for each of the deals, one round each."""
+    rows = np.zeros(len(deals), dtype=round_dtype(len(scores[0])))
+    rows["deal"], rows["seating"], rows["score"] = deals, seating, scores
+    rows["closer"], rows["hand_jolly"], rows["ending"] = closer, closer == 0, ending
+    return rows
 
 
 def test_figures_by_hand():
-    games = Games.empty(2, plan(2, 2))
-    games.add(np.array([0, 1]), np.array([0, 0]), rounds_of([[100, -20], [10, 10]], closer=0), np.array([0, 1]))
-    games.add(np.array([0, 1]), np.array([1, 1]), rounds_of([[0, 50], [30, 20]], ending=Ending.CUT_OFF), np.arange(2))
+    first = rounds_of([0, 1], 0, [[100, -20], [10, 10]], closer=0)
+    second = rounds_of([0, 1], 1, [[0, 50], [30, 20]], ending=Ending.CUT_OFF)
+    games = Games.of(in_order([first, second]), 2, plan(2, 2))
     result = summarise(games, ["a", "b"])
     # a's scores: 100 and 50 on the first deal, 10 and 20 on the second; b's: -20 and 0, 10 and 30.
     a, b = result["agents"]["a"], result["agents"]["b"]
@@ -243,9 +240,8 @@ def test_figures_by_hand():
 
 
 def test_a_field_by_hand():
-    games = Games.empty(1, plan(2, 3))
-    for seating, scores in enumerate([[90, 30, 30], [0, 60, 60], [10, 20, 60]]):
-        games.add(np.array([0]), np.array([seating]), rounds_of([scores]), np.array([0]))
+    scores = [[90, 30, 30], [0, 60, 60], [10, 20, 60]]
+    games = Games.of(in_order([rounds_of([0], i, [each]) for i, each in enumerate(scores)]), 1, plan(2, 3))
     result = summarise(games, ["one", "field"])
     one, field = result["agents"]["one"], result["agents"]["field"]
     assert one["points"] == pytest.approx((60 + 30 + 45) / 3) and field["points"] == pytest.approx(-one["points"] / 2)
@@ -256,9 +252,8 @@ def test_a_field_by_hand():
 
 
 def test_pairs_are_read_from_their_own_rounds():
-    games = Games.empty(1, plan(3, 2))
-    for seating, scores in enumerate([[5, 0], [0, 5], [7, 0], [0, 7], [9, 0], [0, 9]]):
-        games.add(np.array([0]), np.array([seating]), rounds_of([scores]), np.array([0]))
+    scores = [[5, 0], [0, 5], [7, 0], [0, 7], [9, 0], [0, 9]]
+    games = Games.of(in_order([rounds_of([0], i, [each]) for i, each in enumerate(scores)]), 1, plan(3, 2))
     result = summarise(games, ["a", "b", "c"])
     assert [(p["a"], p["b"], p["points"]) for p in result["pairs"]] == [("a", "b", 5), ("a", "c", 7), ("b", "c", 9)]
     assert [figures["points"] for figures in result["agents"].values()] == [6, 2, -8]
