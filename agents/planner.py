@@ -14,8 +14,8 @@ from agents.laydown import may_help, read_fits
 from agents.others import caught, danger, nearness
 from agents.outs import read_reach, table_points, value_runs, value_sets
 from agents.solver import new_room, solve
-from agents.solver_search import CARDS, FIRST, PLAN_WORDS, PLANS, POINTS
-from agents.solver_search import LEFT as LEFT_HAND
+from agents.solver_ends import CARDS, FIRST, PLAN_WORDS, PLANS, POINTS
+from agents.solver_ends import LEFT as LEFT_HAND
 from agents.weights import Weights, weigh
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up

@@ -20,7 +20,6 @@ from agents.hand import HAND_WORDS, ONES, read_hand
 from agents.planner import (
     DRAWN,
     HAND,
-    LEFT_HAND,
     LOWEST,
     TARGET,
     THROWN,
@@ -33,7 +32,8 @@ from agents.planner import (
     prepare,
 )
 from agents.solver import solve
-from agents.solver_search import CARDS, FIRST, POINTS
+from agents.solver_ends import CARDS, FIRST, POINTS
+from agents.solver_ends import LEFT as LEFT_HAND
 from agents.weights import weigh
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
@@ -342,10 +342,10 @@ def play_out(
 @kernel
 def same_hand(hand: np.ndarray, other: np.ndarray) -> bool:
     """Tell whether two hands are the same cards."""
+    differing = 0
     for i in range(HAND_WORDS):
-        if hand[i] != other[i]:
-            return False
-    return True
+        differing |= hand[i] ^ other[i]
+    return differing == 0
 
 
 @kernel

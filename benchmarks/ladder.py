@@ -1,8 +1,8 @@
 """``python -m benchmarks.ladder``: play the runs that docs/results.md tells of, and write it.
 
 Each run is a ``python -m eval run`` in a folder of its own under runs/ladder, whose deals come from a seed of the
-operating system; stopped, it goes on. What the page needs of each is kept in benchmarks/results/ladder/, and the page is
-written from that alone.
+operating system; stopped, it goes on. What the page needs of each is kept in benchmarks/results/ladder/, and the page
+is written from that alone.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Options:
 @main_guard
 def main(argv: Sequence[str] | None = None) -> int:
     """Play, gather and write."""
-    options = parse_options(Options, PROG, DESCRIPTION, argv)
+    options = parse_options(Options, PROG, DESCRIPTION, sys.argv[1:] if argv is None else argv)
     if not options.page:
         for name in filter(None, options.only.split(",")) if options.only else runs():
             code = play(name)
@@ -152,8 +152,8 @@ def page() -> str:
         "# Results",
         "",
         "All figures are points per round of a margin: own score less the mean of the others'. In brackets 95%",
-        "intervals, bootstrapped by deal; every deal is played in every seating, and no deal was used before. This page",
-        "is written by",
+        "intervals, bootstrapped by deal; every deal is played in every seating, and no deal was used before. This",
+        "page is written by",
         "",
         "```",
         "python -m benchmarks.ladder",
@@ -209,11 +209,11 @@ def ladder() -> list[str]:
         )
     lines += table(("pair", "points", "scores more in", "points without the luck of draws", "narrower by"), rows)
     ratings = result["ratings"]["agents"]
-    rows = [
+    rated = [
         (name, f"{figures['rating']:.0f}", " to ".join(f"{end:.0f}" for end in figures["rating_ci"]))
         for name, figures in ratings.items()
     ]
-    return lines + table(("agent", "rating (Bradley–Terry, `random` = 0)", "95% interval"), rows)
+    return lines + table(("agent", "rating (Bradley–Terry, `random` = 0)", "95% interval"), rated)
 
 
 def turned(pair: dict[str, Any], name: str = "points") -> dict[str, Any]:

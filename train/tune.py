@@ -1,7 +1,7 @@
 """``python -m train tune``: find better weights for a bot by CMA-ES (Hansen 2016) in play on duplicate deals.
 
-Every generation draws new deals, the same for all its candidates, so no deal is ever used twice. What is kept in the end
-is the mean of the last generations, which the noise of single candidates does not favour.
+Every generation draws new deals, the same for all its candidates, so no deal is ever used twice. What is kept in the
+end is the mean of the last generations, which the noise of single candidates does not favour.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import multiprocessing
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
