@@ -26,7 +26,7 @@ help: ## List the targets.
 
 setup: $(READY) ## Set up .venv with all that training, evaluation, tests and checks need.
 
-demo: $(READY) ## Train an agent by self-play, then measure it against greedy and random. A stopped demo goes on.
+demo: $(READY) ## Train an agent by self-play, then measure it: 10 minutes or so. A stopped demo goes on.
 	@if [ -f runs/demo/last/trainer.json ]; then echo "$(PY) -m train resume runs/demo"; $(PY) -m train resume runs/demo; \
 	else echo "$(PY) -m train $(DEMO_TRAIN)"; $(PY) -m train $(DEMO_TRAIN); fi
 	$(PY) -m eval $(DEMO_EVAL)

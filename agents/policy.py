@@ -97,6 +97,10 @@ def load_network(folder: Path) -> tuple[PolicyNetwork, dict[str, Any]]:
         tensors = safetensors.torch.load(weights)
     except safetensors.SafetensorError as error:
         raise ValueError(f"{folder / WEIGHTS}: damaged: {error}") from None
+    for name, tensor in tensors.items():
+        if tensor.dtype != torch.float32 or not bool(tensor.isfinite().all()):
+            got = "NaN or infinity" if tensor.dtype == torch.float32 else tensor.dtype
+            raise ValueError(f"{folder / WEIGHTS}: {name}: expected finite numbers of torch.float32, got {got}")
     size = sum(math.prod(tensor.shape) for tensor in tensors.values())
     if sum(widths) > size:
         raise ValueError(f"{folder / WEIGHTS}: {size} weights are too few for widths={widths}")
@@ -112,7 +116,7 @@ def read_description(path: Path) -> dict[str, Any]:
     """Return the JSON beside some weights; ``ValueError`` if it is not such."""
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not JSON: {error}") from None
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ValueError(f"{path}: expected format {FORMAT!r}")

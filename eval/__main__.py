@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import tyro
+from eval.cli import DONE, FAILED, importing, main_guard, parse
 
-from eval.cli import DONE, FAILED, main_guard, parse
+with importing():
+    import tyro
 
 
 @dataclasses.dataclass(frozen=True)

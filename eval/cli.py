@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import itertools
 import json
 import os
 import re
@@ -42,30 +43,62 @@ def main_guard(function: Callable[..., int | None]) -> Callable[..., int]:
         except BrokenPipeError:  # `… | head`: nobody reads on, and nothing is wrong
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return DONE
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
+            for note in getattr(stop, "__notes__", ()):
+                print(note, file=sys.stderr)
             return INTERRUPTED
-        except (ValueError, OSError, MemoryError, ModuleNotFoundError) as error:
-            if debug:
+        except (ValueError, OSError, MemoryError, ModuleNotFoundError, RuntimeError) as error:
+            if debug or (isinstance(error, RuntimeError) and not is_out_of_memory(error)):
                 raise
+            if isinstance(error, OSError) and error.filename is None and not _stdout_takes():
+                error.filename = "standard output"
             print(f"error: {describe(error)}", file=sys.stderr)
             return WRONG_INPUT
 
     return guarded
 
 
+def _stdout_takes() -> bool:
+    """Tell whether what was printed can be written; if not, it goes nowhere, so that the end does not fail, too."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def importing() -> Iterator[None]:
+    """End the program as :func:`main_guard` would, for the imports at the top of a command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except ModuleNotFoundError as error:
+        print(f"error: {describe(error)}", file=sys.stderr)
+        sys.exit(WRONG_INPUT)
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Tell whether an error is one for lack of memory, torch's too, which has no type of its own."""
+    return isinstance(error, MemoryError) or "DefaultCPUAllocator" in str(error) or "out of memory" in str(error)
+
+
 def describe(error: Exception) -> str:
-    """Return what an error says as one line that names what and where."""
+    """Return what an error says, its notes too, as one line that names what and where."""
     if isinstance(error, ModuleNotFoundError):
         text = (
-            f"the module {error.name!r} is missing; python -m pip install 'jolly-env[train,eval]' brings what is needed"
+            f"the module {error.name!r} is missing here; after make setup, first: . .venv/bin/activate; "
+            "else: python -m pip install -e '.[train,eval]'"
         )
     elif isinstance(error, OSError) and error.strerror:
         text = f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else error.strerror
-    elif isinstance(error, MemoryError):
-        text = f"not enough memory {error}"
+    elif is_out_of_memory(error):
+        text = f"not enough memory: {error}"
     else:
         text = str(error) or type(error).__name__
-    return " ".join(text.split())
+    return " ".join("; ".join([text, *getattr(error, "__notes__", ())]).split())
 
 
 def parse(
@@ -81,12 +114,13 @@ def parse(
     """
     import tyro
 
+    argv = sys.argv[1:] if argv is None else argv
+    if "--out=" in argv or ("--out", "") in itertools.pairwise(argv):
+        raise ValueError("--out: expected a folder, got an empty text")  # which would else be the current folder
     stderr = io.StringIO()
     try:
         with contextlib.redirect_stderr(stderr):
-            return tyro.extras.subcommand_cli_from_dict(
-                dict(commands), prog=prog, description=description, args=sys.argv[1:] if argv is None else argv
-            )
+            return tyro.extras.subcommand_cli_from_dict(dict(commands), prog=prog, description=description, args=argv)
     except SystemExit as stop:
         if stop.code in (None, 0):
             raise
@@ -105,6 +139,10 @@ def _one_line(box: str) -> str:
         elif text:
             parts[-1].append(text)
     told = " ".join(parts[0]).rstrip(".") or "wrong arguments"
+    # A check of the dataclass itself, which names its field, comes under a name that is tyro's own.
+    told, own = re.subn(r"^Error parsing \S*dummy\S*: ", "", told)
+    if own:
+        told = re.sub(r"^(\w+)=(.*?): ", lambda found: f"--{found[1].replace('_', '-')} {found[2]}: ", told)
     for part in parts[1:]:
         if part and part[0].startswith("Perhaps you meant"):
             meant = [name.split(",")[0] for line in part for name in re.findall(r"^(--?\w.*)", line)]
@@ -128,7 +166,8 @@ def parse_rules(text: str, players: int) -> Rules:
         except json.JSONDecodeError as error:
             raise ValueError(f"rules: not JSON: {error}") from None
     else:
-        for part in filter(None, (part.strip() for part in text.split(","))):
+        parts = re.split(r",(?![^\[]*\])", text)  # at commas, but not those of a list
+        for part in filter(None, (part.strip() for part in parts)):
             name, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals:
                 raise ValueError(f"rules: {part!r} is not of the form field=value")

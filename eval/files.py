@@ -15,23 +15,31 @@ from typing import Any
 def writing(path: str | Path) -> Iterator[Path]:
     """Yield the path of a new file beside ``path``, with the same suffix, that takes its place in the end.
 
-    After an error, a full disk for one, ``path`` is as it was and nothing is left beside it; an ``OSError`` that
-    names no file then names ``path``.
+    After an error, a full disk for one, ``path`` is as it was and nothing is left beside it.
     """
     path = Path(path)
     beside = path.with_name(f".{path.stem}-{os.getpid()}-{secrets.token_hex(4)}{path.suffix}")
     try:
-        yield beside
-        with beside.open("rb+") as file:
-            os.fsync(file.fileno())  # some file systems notice a full disk only now
-        beside.replace(path)
-    except OSError as error:
-        if error.filename is None or Path(os.fsdecode(error.filename)) == beside:
-            error.filename = str(path)
-            error.filename2 = None
-        raise
+        with naming(path, beside):
+            yield beside
+            with beside.open("rb+") as file:
+                os.fsync(file.fileno())  # some file systems notice a full disk only now
+            beside.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            beside.unlink()
+
+
+@contextlib.contextmanager
+def naming(path: Path, beside: Path | None = None) -> Iterator[None]:
+    """Let an ``OSError`` that names no file, or the file or folder ``beside``, name ``path``."""
+    try:
+        yield
+    except OSError as error:
+        named = None if error.filename is None else Path(os.fsdecode(error.filename))
+        if named is None or (beside is not None and (named == beside or beside in named.parents)):
+            error.filename, error.filename2 = str(path), None
+        raise
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:

@@ -11,7 +11,7 @@ from gymnasium import logger, spaces
 
 from jolly_env.batch import REWARDS
 from jolly_env.features import FEATURES, features
-from jolly_env.game import Game
+from jolly_env.game import Game, observe_seat
 from jolly_env.observation import OBSERVATION, OBSERVATION_SIZE, as_flat
 from jolly_env.rules import Rules, checked_rules
 
@@ -45,7 +45,7 @@ class View:
 
     def of(self, game: Game, seat: int) -> np.ndarray:
         """Return what ``seat`` may know, a new array."""
-        game.observe(seat, self._record)
+        observe_seat(game.states, seat, self._record)
         return self._flat.copy() if self.kind == "flat" else features(self._record)[0]
 
     def of_records(self, records: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ Letters: ``B`` decisions, ``A`` = 839 actions.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from jolly_env.actions import ACTIONS
 from jolly_env.observation import OBSERVATION, as_record
 from jolly_env.state import STATE
 
-Shape = tuple[int | None, ...]
-"""A shape in which None stands for any length."""
+Shape: TypeAlias = tuple[int | None, ...]
+"""A shape whose first length may be None, which stands for any."""
 
 NAMES: Final = ((OBSERVATION, "OBSERVATION"), (STATE, "STATE"))
 MASK: Final = np.dtype(np.int8)
@@ -67,13 +67,10 @@ def check_chosen(actions: np.ndarray) -> np.ndarray:
 
 def _checked(name: str, given: Any, shape: Shape, dtype: np.dtype[Any]) -> np.ndarray:
     """Return ``given`` if it is an array of this dtype and shape."""
-    if (
-        isinstance(given, np.ndarray)
-        and given.dtype == dtype
-        and given.ndim == len(shape)
-        and all(want in (None, has) for want, has in zip(shape, given.shape, strict=True))
-    ):
-        return given
+    if isinstance(given, np.ndarray) and given.dtype == dtype:
+        has = given.shape
+        if has == shape or (len(has) == len(shape) and has[1:] == shape[1:] and shape[0] is None):
+            return given
     got = _form(given.dtype, given.shape) if isinstance(given, np.ndarray) else type(given).__name__
     raise ValueError(f"{name}: expected {_form(dtype, shape)}, got {got}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from typing import Any
 
@@ -22,6 +23,13 @@ def whole(value: Any, path: str, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise ValueError(f"{path}: expected a whole number from {low} to {high}, got {shown(value)}")
     return value
+
+
+def number(value: Any, path: str) -> float:
+    """Return a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
+        raise ValueError(f"{path}: expected a number, got {shown(value)}")
+    return float(value)
 
 
 def flag(value: Any, path: str) -> bool:

@@ -116,7 +116,13 @@ BAD = {
     "no rule": (["run", "random", "greedy", "--rules", "jokers"], "field=value"),
     "other players": (["run", "random", "greedy", "--rules", "players=3"], "--players"),
     "not JSON": (["run", "random", "greedy", "--rules", "{"], "JSON"),
+    "half a list": (
+        ["run", "random", "greedy", "--rules", "pack=[1,2]"],
+        "pack: expected 52 counts from 0 to 2, got 2",
+    ),
     "no folder": (["run", "random", "greedy", "--out", "file"], "file"),
+    "no name": (["run", "random", "greedy", "--out", ""], "--out: expected a folder"),
+    "no name after =": (["run", "random", "greedy", "--out="], "--out: expected a folder"),
     "a result already": (["run", "random", "greedy", "--out", "full"], "--overwrite"),
     "unwritable": (["run", "random", "greedy", "--out", "/proc/nothing/here"], "/proc/nothing"),
     "too long": (["run", "random", "greedy", "--out", "x" * 300], "too long"),
@@ -227,7 +233,8 @@ def test_interrupts():
         (ValueError("a\n  b"), 2, "error: a b\n"),
         (FileNotFoundError(2, "No such file", "x/y"), 2, "error: x/y: No such file\n"),
         (ModuleNotFoundError("No module named 'torch'", name="torch"), 2, "torch"),
-        (MemoryError("for 7 TiB"), 2, "error: not enough memory for 7 TiB\n"),
+        (MemoryError("for 7 TiB"), 2, "error: not enough memory: for 7 TiB\n"),
+        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"), 2, "error: not enough memory: ["),
         (KeyboardInterrupt(), 130, ""),
     ],
 )
@@ -245,11 +252,55 @@ def test_main_guard_lets_faults_through_and_shows_more_on_request(monkeypatch):
     def fails(error):
         raise error
 
-    with pytest.raises(KeyError):
-        fails(KeyError("a fault of ours"))
+    for fault in (KeyError("a fault of ours"), RuntimeError("another one")):
+        with pytest.raises(type(fault)):
+            fails(fault)
     monkeypatch.setenv("JOLLY_DEBUG", "1")
     with pytest.raises(ValueError, match="wrong"):
         fails(ValueError("wrong"))
+
+
+@pytest.mark.parametrize("folder", ["eval", "train"])
+@pytest.mark.parametrize(
+    ("fault", "code", "line"),
+    [
+        ("ModuleNotFoundError('no', name='tyro')", 2, "error: the module 'tyro' is missing"),
+        ("KeyboardInterrupt", 130, ""),
+    ],
+)
+def test_a_command_that_cannot_import_shows_no_traceback(folder, fault, code, line):
+    """Without the extras, before .venv is activated say, and when Ctrl-C comes while modules load."""
+    program = (
+        "import runpy, sys\n"
+        "class Finder:\n"
+        f"    def find_spec(self, name, *_):\n        if name == 'tyro': raise {fault}\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        f"runpy.run_module('{folder}', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == code and line in done.stderr
+    assert done.stderr.count("\n") == (1 if line else 0) and "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_under_standard_output_is_named():
+    program = "import sys\nfrom eval.cli import main_guard\nsys.exit(main_guard(lambda: print('a table'))())"
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=ROOT, env=buffered, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (done.returncode, done.stderr) == (2, "error: standard output: No space left on device\n")
+
+
+def test_notes_are_told_in_the_same_line(capsys):
+    @main_guard
+    def fails(error):
+        error.add_note("saved")
+        raise error
+
+    assert fails(ValueError("wrong")) == 2 and capsys.readouterr().err == "error: wrong; saved\n"
+    assert fails(KeyboardInterrupt()) == 130 and capsys.readouterr().err == "saved\n"
 
 
 def test_parse_rules():
@@ -257,6 +308,7 @@ def test_parse_rules():
     assert (rules.players, rules.opening_points, rules.target) == (3, 30, 500)
     assert parse_rules("target=none", 2) == parse_rules("", 2) == parse_rules("{}", 2)
     assert parse_rules(json.dumps({"pack": [1] * 52, "players": 2}), 2).cards == 58
+    assert parse_rules(f"jokers=2,pack={[1] * 52},target=500", 2) == Rules(jokers=2, pack=(1,) * 52, target=500)
 
 
 def test_a_file_is_whole_or_as_it_was(tmp_path):

@@ -27,6 +27,7 @@ import agents
 from agents.policy import PolicyAgent
 from jolly_env.agent import RandomAgent
 from jolly_env.rules import Rules
+from train.__main__ import main
 from train.config import Config
 from train.run import Trainer, go_on, start
 from train.vec_env import LEARNER, SelfPlayVecEnv
@@ -182,30 +183,44 @@ def one_line(done: subprocess.CompletedProcess[str], *words: str) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--games", "0"], ("games", "at least 1")),
-        (["--learning-rate", "nan"], ("learning_rate",)),
-        (["--gamma", "2"], ("gamma",)),
-        (["--players", "5"], ("players", "2 to 4")),
-        (["--rules", "opening_points=-1"], ("opening_points",)),
+        (["--games", "0"], ("error: --games 0: expected 1",)),
+        (["--decisions", "-1"], ("error: --decisions -1: expected 1",)),
+        (["--learning-rate", "nan"], ("error: --learning-rate nan:",)),
+        (["--gamma", "2"], ("error: --gamma 2.0: expected 0 to 1",)),
+        (["--players", "5"], ("error: --players 5: expected 2 to 4",)),
+        (["--seed", "99999999999999"], ("error: --seed 99999999999999: expected 0 to",)),
+        (["--rules", "opening_points=-1"], ("error: --rules opening_points=-1:",)),
         (["--anchors", "gredy"], ("gredy", "greedy")),
-        (["--batch-size", "100000"], ("batch_size",)),
-        (["--widths", "16", "0"], ("widths",)),
+        (["--batch-size", "100000"], ("error: --batch-size 100000:",)),
+        (["--widths", "16", "0"], ("error: --widths (16, 0):",)),
+        (["--widths", "1000000000000", "10000000000"], ("error: --widths", "65536")),
+        (["--threads", "1000000000"], ("error: --threads",)),
         (["--what"], ("--what",)),
+        (["--out", ""], ("--out: expected a folder",)),
     ],
 )
-def test_wrong_settings_are_one_line(tmp_path: Path, flags: list[str], words: tuple[str, ...]) -> None:
-    """A value that can't be is named, and nothing is written."""
-    one_line(command("run", "--out", str(tmp_path / "run"), *flags), *words)
+def test_wrong_settings_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], words: tuple[str, ...]
+) -> None:
+    """A value that can't be is named by its option, and nothing is written."""
+    code = main(["run", "--out", str(tmp_path / "run"), *flags])
+    one_line(subprocess.CompletedProcess([], code, *capsys.readouterr()), *words)
     assert not (tmp_path / "run").exists()
 
 
 def test_folders_that_do_not_fit_are_one_line(finished: Path, tmp_path: Path) -> None:
-    """A folder in use, one that is no run, and damaged files are named."""
+    """A folder in use, one that is no run, and a file are named, before torch is loaded."""
     one_line(command("run", "--out", str(finished)), str(finished), "resume")
     one_line(command("resume", str(tmp_path)), "run.json")
+    (tmp_path / "file").touch()
+    one_line(command("run", "--out", str(tmp_path / "file")), "not a folder")
+    (tmp_path / "run").mkdir()
+    shutil.copy(finished / "run.json", tmp_path / "run")
+    one_line(command("run", "--out", str(tmp_path / "run")), "delete it")
+    one_line(command("resume", str(tmp_path / "run")), "delete the folder")
 
 
-@pytest.mark.parametrize("name", ["run.json", "curve.csv", "last/trainer.json", "last/trainer.safetensors"])
+@pytest.mark.parametrize("name", ["run.json", "last/trainer.json", "last/trainer.safetensors"])
 def test_a_damaged_run_folder_names_the_file(finished: Path, tmp_path: Path, name: str) -> None:
     """Each file cut in half is found out before anything is written."""
     folder = tmp_path / "run"

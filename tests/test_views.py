@@ -143,8 +143,10 @@ def test_after_a_recycling_the_other_of_two_hands_is_known(seed: int) -> None:
 
 
 def test_determinize_takes_one_observation() -> None:
-    with pytest.raises(ValueError, match="determinize"):
-        determinize(Game(seed=1).observe(0), 0)
+    seen = Game(seed=1).observe(0)
+    assert determinize(seen, 0).tobytes() == determinize(seen[0], 0).tobytes()
+    with pytest.raises(ValueError, match="OBSERVATION"):
+        determinize(np.concatenate((seen, seen)), 0)
     with pytest.raises(ValueError, match="observation"):
         determinize(np.zeros(7), 0)
 

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import tyro
+from eval.cli import INTERRUPTED, catch_interrupts, importing, main_guard, parse
 
-from eval.cli import INTERRUPTED, catch_interrupts, main_guard, parse
-from train.config import Config
+with importing():
+    import tyro
+
+    from train.config import Config
 
 if TYPE_CHECKING:
     from train.run import Trainer
@@ -84,20 +86,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = {"run": Run, "resume": Resume, "tune": Tune}
     options: Run | Resume | Tune = parse(commands, "python -m train", "Train agents by self-play; tune bots.", argv)
     if isinstance(options, Tune):
-        from train.tune import tune
+        from train.tune import tune  # here, so that --help need not wait for numba
 
         return tune(options, argv)
-    from train.run import go_on, start  # here, so that --help need not wait for torch
+    return learn(options, argv)
 
-    with catch_interrupts() as interrupts:
-        if isinstance(options, Run):
-            now = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-            trainer = start(options.config, options.out or Path("runs") / f"train-{now}", argv)
-        else:
-            trainer = go_on(options.folder, options.decisions)
-        from train.progress import follow
 
-        finished = follow(trainer, interrupts)
+def learn(options: Run | Resume, argv: Sequence[str]) -> int:
+    """Begin a run or go on with one; return the exit code. Wrong input is found before torch is imported."""
+    from agents import make
+    from train.folder import check_new, held, read_config
+
+    if isinstance(options, Run):
+        config, folder = options.config, options.out
+        if folder is None:
+            folder = Path("runs") / datetime.datetime.now().strftime("train-%Y%m%d-%H%M%S")
+        check_new(folder)
+    else:
+        folder = options.folder
+        config = read_config(folder)
+    for name in (*config.anchors, *config.bots):
+        if not Path(name).exists():  # others are networks, for which torch must be there
+            make(name)
+    with held(folder):
+        from train.progress import follow, quiet_threads
+        from train.run import go_on, start
+
+        with catch_interrupts() as interrupts, quiet_threads():
+            trainer = start(config, folder, argv) if isinstance(options, Run) else go_on(folder, options.decisions)
+            finished = follow(trainer, interrupts)
     tell(trainer, finished)
     return 0 if finished else INTERRUPTED
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import json
 import os
@@ -21,6 +22,8 @@ import torch
 
 from agents.network import PolicyNetwork
 from agents.policy import DESCRIPTION, WEIGHTS, describe, weights_of
+from eval.files import naming
+from jolly_env import document as doc
 from train.config import read_json
 from train.learner import SelfPlayPPO
 from train.rollout import FIELDS, SeatRolloutBuffer
@@ -28,6 +31,11 @@ from train.vec_env import SelfPlayVecEnv
 
 TRAINER, COUNTERS = "trainer.safetensors", "trainer.json"
 VERSION = 1
+KEYS = (
+    *("version", "sha256", "decisions", "updates", "gradient_passes", "snapshots", "best", "seconds"),
+    *("env_random", "buffer_random"),
+)
+"""What stands in the JSON of a checkpoint."""
 
 
 @contextlib.contextmanager
@@ -37,14 +45,15 @@ def replacing(folder: Path) -> Iterator[Path]:
     for left in (new, old):
         shutil.rmtree(left, ignore_errors=True)
     try:
-        new.mkdir(parents=True)
-        yield new
-        for path in new.iterdir():
-            with path.open("rb+") as file:
-                os.fsync(file.fileno())  # some file systems notice a full disk only now
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
+        with naming(folder, new):
+            new.mkdir(parents=True)
+            yield new
+            for path in new.iterdir():
+                with path.open("rb+") as file:
+                    os.fsync(file.fileno())  # some file systems notice a full disk only now
+            if folder.exists():
+                folder.rename(old)
+            new.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(new, ignore_errors=True)
@@ -58,48 +67,92 @@ def recover(folder: Path) -> Path:
     return folder
 
 
-def write_policy(folder: Path, network: PolicyNetwork, about: Mapping[str, Any]) -> None:
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """All that a run needs to go on from where it was between two updates, and its policy; shares no memory with it."""
+
+    weights: bytes
+    description: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+    counters: dict[str, Any]
+
+    @classmethod
+    def of(cls, learner: SelfPlayPPO, counters: Mapping[str, Any], about: Mapping[str, Any]) -> Checkpoint:
+        """Return the state of a learner."""
+        weights = weights_of(learner.actor)
+        description = describe(learner.actor, weights, about)
+        counters = {"version": VERSION, **counters, **random_states(learner)}
+        return cls(weights, description, trainer_arrays(learner), counters)
+
+    def save(self, folder: Path) -> None:
+        """Save it as a folder, whole or not at all."""
+        content = safetensors.numpy.save(self.arrays)
+        with replacing(folder) as new:
+            write_policy(new, self.weights, self.description)
+            (new / TRAINER).write_bytes(content)
+            write_json(new / COUNTERS, self.counters | {"sha256": hashlib.sha256(content).hexdigest()})
+
+
+def write_policy(folder: Path, weights: bytes, description: Mapping[str, Any]) -> None:
     """Write a policy into an existing folder."""
-    weights = weights_of(network)
     (folder / WEIGHTS).write_bytes(weights)
-    (folder / DESCRIPTION).write_text(json.dumps(describe(network, weights, about), indent=2) + "\n", encoding="utf-8")
+    write_json(folder / DESCRIPTION, description)
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a file of a folder that is not there yet."""
+    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
 
 def save_policy(folder: Path, network: PolicyNetwork, about: Mapping[str, Any]) -> None:
     """Save a policy as a folder, whole or not at all."""
+    weights = weights_of(network)
     with replacing(folder) as new:
-        write_policy(new, network, about)
+        write_policy(new, weights, describe(network, weights, about))
 
 
-def save_trainer(folder: Path, learner: SelfPlayPPO, counters: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-    """Save all that a run needs to go on, and its policy."""
-    arrays = trainer_arrays(learner)
-    with replacing(folder) as new:
-        write_policy(new, learner.actor, about)
-        content = safetensors.numpy.save(arrays)
-        (new / TRAINER).write_bytes(content)
-        text = {"version": VERSION, "sha256": hashlib.sha256(content).hexdigest(), **counters, **random_states(learner)}
-        (new / COUNTERS).write_text(json.dumps(text, indent=2) + "\n", encoding="utf-8")
-
-
-def load_trainer(folder: Path, learner: SelfPlayPPO) -> dict[str, Any]:
-    """Put a learner into the saved state and return the counters; ``ValueError`` that names a damaged file."""
-    counters = read_json(folder / COUNTERS)
+def read_counters(path: Path) -> dict[str, Any]:
+    """Return what the JSON of a checkpoint holds, its types checked; ``ValueError`` that names it."""
+    counters = read_json(path)
     if not isinstance(counters, dict) or counters.get("version") != VERSION:
-        raise ValueError(f"{folder / COUNTERS}: expected a checkpoint of version {VERSION}")
-    content = (folder / TRAINER).read_bytes()
-    if hashlib.sha256(content).hexdigest() != counters.get("sha256"):
-        raise ValueError(f"{folder / TRAINER}: damaged: not what {COUNTERS} beside it describes (sha256 differs)")
-    try:
-        restore_arrays(learner, safetensors.numpy.load(content))
-        restore_random(learner, counters)
-    except (KeyError, TypeError, RuntimeError, ValueError, safetensors.SafetensorError) as error:
-        raise ValueError(f"{folder}: does not fit this run: {' '.join(str(error).split())}") from None
+        raise ValueError(f"{path}: expected a checkpoint of version {VERSION}")
+    doc.members(counters, str(path), KEYS, KEYS)
+    for name in ("decisions", "updates", "gradient_passes"):
+        doc.whole(counters[name], f"{path}: {name}", 0, 2**53)
+    for i, number in enumerate(doc.entries(counters["snapshots"], f"{path}: snapshots")):
+        doc.whole(number, f"{path}: snapshots[{i}]", 0, 2**53)
+    for name in ("best", "seconds"):
+        doc.number(counters[name], f"{path}: {name}")
     return counters
 
 
+def load_trainer(folder: Path, learner: SelfPlayPPO, counters: Mapping[str, Any]) -> None:
+    """Put a learner into the saved state; ``ValueError`` that names a damaged file.
+
+    ``counters`` are those of the folder.
+    """
+    path = folder / TRAINER
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != counters["sha256"]:
+        raise ValueError(f"{path}: damaged: not what {COUNTERS} beside it describes (sha256 differs)")
+    try:
+        arrays = safetensors.numpy.load(content)
+        for name, array in arrays.items():
+            if name.startswith(("policy.", "optimizer.")) and not (
+                array.dtype == np.float32 and np.isfinite(array).all()
+            ):
+                raise ValueError(f"{name} is not of finite float32 numbers")
+        restore_arrays(learner, arrays)
+    except (KeyError, TypeError, RuntimeError, ValueError, safetensors.SafetensorError) as error:
+        raise ValueError(f"{path}: does not fit this run: {' '.join(str(error).split())}") from None
+    try:
+        restore_random(learner, counters)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{folder / COUNTERS}: no state of a random generator: {error}") from None
+
+
 def trainer_arrays(learner: SelfPlayPPO) -> dict[str, np.ndarray]:
-    """Return weights, optimiser, games and open decisions as arrays by name."""
+    """Return copies of weights, optimiser, games and open decisions as arrays by name."""
     env, buffer = learner.env, learner.rollout_buffer
     assert isinstance(env, SelfPlayVecEnv) and isinstance(buffer, SeatRolloutBuffer)
     arrays = {f"policy.{k}": v.detach().numpy() for k, v in learner.policy.state_dict().items()}
@@ -113,7 +166,7 @@ def trainer_arrays(learner: SelfPlayPPO) -> dict[str, np.ndarray]:
     place[held] = np.arange(len(held))
     arrays["open"] = np.where(buffer.open >= 0, place[np.maximum(buffer.open, 0)], -2)
     arrays |= {f"buffer.{name}": getattr(buffer, name)[held] for name in FIELDS}
-    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return {name: np.array(array, order="C") for name, array in arrays.items()}
 
 
 def restore_arrays(learner: SelfPlayPPO, arrays: Mapping[str, np.ndarray]) -> None:

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import typing
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from jolly_env import document as doc
 from jolly_env.rules import Rules
+
+MOST_SEED: Final = 2**32 - 1
+"""The largest seed that NumPy's global generator takes."""
+MOST_WIDTH: Final = 65536
+TYPES: Final[dict[Any, str]] = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    tuple[int, int]: "two whole numbers",
+    tuple[str, ...]: "texts",
+}
+"""What a setting of each type is called in an error."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,29 +86,33 @@ class Config:
     """Threads that torch may use."""
 
     def __post_init__(self) -> None:
-        """Check the values."""
-        for name in ("games", "steps", "epochs", "batch_size", "decisions", "threads", "evaluate_deals"):
-            self._at_least(name, 1)
+        """Check the types and the values."""
+        for name, hint in typing.get_type_hints(type(self)).items():
+            if not _fits(getattr(self, name), hint):
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected {TYPES[hint]}")
+        self._check("seed", 0, MOST_SEED)
+        self._check("threads", 1, 1024)
+        self._check("decisions", 1, 10**15)
+        for name in ("games", "steps", "epochs", "batch_size", "evaluate_deals"):
+            self._check(name, 1, 10**9)
         for name in ("snapshot_every", "pool", "evaluate_every", "save_every"):
-            self._at_least(name, 1)
-        for name in ("seed", "learning_rate", "learning_rate_end", "entropy", "entropy_end", "entropy_draw", "clip"):
-            self._at_least(name, 0)
+            self._check(name, 1, 10**15)
+        for name in ("learning_rate", "learning_rate_end", "entropy", "entropy_end", "entropy_draw", "clip"):
+            self._check(name, 0, 1000)
         for name in ("gamma", "gae_lambda", "opponent_share", "bot_share"):
-            value = getattr(self, name)
-            if not 0 <= value <= 1:
-                raise ValueError(f"{name}={value}: expected 0 to 1")
+            self._check(name, 0, 1)
         for name in ("widths", "value_widths"):
             widths = getattr(self, name)
-            if len(widths) != 2 or min(widths) < 1:
+            if not 1 <= min(widths) <= max(widths) <= MOST_WIDTH:
                 raise ValueError(
-                    f"{name}={widths}: expected two whole numbers of at least 1, for each suit and for all"
+                    f"{name}={widths}: expected two whole numbers from 1 to {MOST_WIDTH}, for each suit and for all"
                 )
         if self.opponent_share + self.bot_share > 1:
             raise ValueError(
                 f"opponent_share={self.opponent_share} and bot_share={self.bot_share}: more than 1 together"
             )
         if not self.anchors:
-            raise ValueError("anchors: name at least one agent")
+            raise ValueError("anchors=(): name at least one agent")
         if self.batch_size > self.games * self.steps:
             raise ValueError(
                 f"batch_size={self.batch_size}: more than the {self.games * self.steps} decisions of an update "
@@ -102,17 +120,21 @@ class Config:
             )
         self.table()
 
-    def _at_least(self, name: str, least: int) -> None:
-        """Check the lower end of a value; NaN is refused."""
+    def _check(self, name: str, low: int, high: int) -> None:
+        """Check the range of a value; NaN is refused."""
         value = getattr(self, name)
-        if not value >= least:
-            raise ValueError(f"{name}={value}: expected at least {least}")
+        if not low <= value <= high:
+            raise ValueError(f"{name}={value}: expected {low} to {high}")
 
     def table(self) -> Rules:
         """Return the rules that are played."""
         from eval.cli import parse_rules
 
-        return parse_rules(self.rules, self.players)
+        self._check("players", 2, 4)
+        try:
+            return parse_rules(self.rules, self.players)
+        except ValueError as error:
+            raise ValueError(f"rules={self.rules}: {str(error).removeprefix('rules: ')}") from None
 
     def to_json(self) -> dict[str, Any]:
         """Return all settings."""
@@ -121,20 +143,30 @@ class Config:
     @classmethod
     def from_json(cls, path: Path, fields: Any) -> Config:
         """Return the settings that a run folder's ``path`` holds; ``ValueError`` that names it if they can't be."""
-        names = {field.name for field in dataclasses.fields(cls)}
-        if not isinstance(fields, dict) or not names >= set(fields):
-            unknown = sorted(set(fields) - names) if isinstance(fields, dict) else fields
-            raise ValueError(f"{path}: unknown settings {unknown}")
+        known = [field.name for field in dataclasses.fields(cls)]
+        listed = doc.members(fields, f"{path}: config", known)
         try:
-            values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+            values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in listed.items()}
             return cls(**values)
-        except (TypeError, ValueError) as error:
+        except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Tell whether a value is of the type of a setting."""
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if hint in (int, str):
+        return type(value) is hint
+    kinds = typing.get_args(hint)
+    if not isinstance(value, tuple) or (kinds[-1] is not ... and len(value) != len(kinds)):
+        return False
+    return all(_fits(part, kinds[0]) for part in value)
 
 
 def read_json(path: Path) -> Any:
     """Return what a JSON file holds; ``ValueError`` that names it if it is damaged."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not JSON: {error}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -39,18 +40,27 @@ class Curve:
         self.rows.append({name: f"{figures[name]:.6g}" if name in figures else "" for name in self.fields})
         self.rows[-1]["decisions"] = str(int(figures["decisions"]))
 
-    def keep(self, decisions: int) -> None:
-        """Read the rows up to ``decisions``, as what came after is played again; ``ValueError`` if they are damaged."""
+    def keep(self, decisions: int) -> bool:
+        """Read the whole rows up to ``decisions``, as what came after is played again; tell whether none is lost."""
         try:
-            with self.path.open(newline="", encoding="utf-8") as file:
-                rows = list(csv.DictReader(file))
-            self.rows = [{k: row[k] for k in self.fields} for row in rows if int(row["decisions"]) <= decisions]
-            if decisions == 0:
-                return
-            if not self.rows or int(self.rows[-1]["decisions"]) != decisions or None in self.rows[-1].values():
-                raise ValueError(f"no whole row for {decisions} decisions")
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{self.path}: damaged: {error}") from None
+            with self.path.open(newline="", encoding="utf-8", errors="replace") as file:
+                rows: list[dict[str, str]] = list(csv.DictReader(file))
+        except (OSError, csv.Error):
+            rows = []
+        whole = [row for row in rows if self._is_whole(row)]
+        self.rows = [row for row in whole if int(row["decisions"]) <= decisions]
+        last = int(self.rows[-1]["decisions"]) if self.rows else 0
+        return len(whole) == len(rows) and last == decisions
+
+    def _is_whole(self, row: Mapping[str, str | None]) -> bool:
+        """Tell whether a row has a number, or nothing, for each field."""
+        words = [word for name in self.fields if (word := row.get(name)) is not None]
+        if not len(words) == len(row) == len(self.fields) or not words[0].isdecimal():
+            return False
+        try:
+            return all(word == "" or math.isfinite(float(word)) for word in words)
+        except ValueError:
+            return False
 
     def save(self) -> None:
         """Write both files."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,20 +17,21 @@ from stable_baselines3.common.logger import Logger, configure
 import agents
 from agents.policy import PolicyAgent, load
 from eval.arena import play
-from eval.files import write_json
+from eval.files import naming, write_json
 from eval.origin import origin
 from eval.statistics import summarise
 from jolly_env.agent import Agent
-from train.checkpoint import load_trainer, recover, save_policy, save_trainer
+from train.checkpoint import COUNTERS, Checkpoint, load_trainer, read_counters, recover, save_policy
 from train.config import Config, read_json
 from train.curve import Curve
+from train.folder import ARGUMENTS, LAST, check_new, clear, read_config
 from train.learner import SelfPlayPPO
 from train.policy import JollyPolicy
 from train.vec_env import SelfPlayVecEnv
 
 DEV_SEED = 20_260_101
 """Seed of the deals of all evaluations while training; final figures use others."""
-ARGUMENTS = "run.json"
+TENSORBOARD = "tensorboard"
 
 
 class Trainer:
@@ -57,6 +59,9 @@ class Trainer:
         self.best = -np.inf
         self.seconds = 0.0
         self.latest: dict[str, float] = {}
+        self.saved = 0
+        """Decisions of the checkpoint in the folder."""
+        self._kept: Checkpoint | None = None
 
     @property
     def decisions(self) -> int:
@@ -68,28 +73,31 @@ class Trainer:
         """Whether the run has had all its decisions."""
         return self.decisions >= self.config.decisions
 
-    def begin(self, logger: Logger) -> None:
+    def begin(self) -> None:
         """Deal the first games."""
-        self.learner.set_logger(logger)
+        self.learner.set_logger(open_logger(self.folder))
         self.learner._last_obs = self.env.reset()
+        self._keep()
 
-    def resume(self, logger: Logger) -> None:
-        """Go on from the last checkpoint; ``ValueError`` if there is none or it is damaged."""
-        last = recover(self.folder / "last")
-        if not last.is_dir():
-            raise ValueError(f"{self.folder}: no checkpoint 'last' to resume from")
-        counters = read_json(last / "trainer.json")
-        self.snapshots = [int(n) for n in counters.get("snapshots", [])]
+    def resume(self) -> None:
+        """Go on from the last checkpoint; ``ValueError`` if it is damaged, and then nothing is written."""
+        last = self.folder / LAST
+        counters = read_counters(last / COUNTERS)
+        self.snapshots = list(counters["snapshots"])
         for number in self.snapshots:
             self.env.opponents[number] = load(self._snapshot(number), sample=True)
-        counters = load_trainer(last, self.learner)
-        self.learner.set_logger(logger)
-        self.learner.num_timesteps = int(counters["decisions"])
-        self.learner._n_updates = int(counters["gradient_passes"])
-        self.updates, self.best = int(counters["updates"]), float(counters["best"])
-        self.seconds = float(counters["seconds"])
+        load_trainer(last, self.learner, counters)
+        self.learner.num_timesteps = self.saved = counters["decisions"]
+        self.learner._n_updates = counters["gradient_passes"]
+        self.updates, self.best, self.seconds = counters["updates"], counters["best"], counters["seconds"]
         self._choose_opponents()
-        self.curve.keep(self.decisions)
+        if not self.curve.keep(self.decisions):
+            text = (
+                f"{self.curve.path}: missing or damaged; going on with the {len(self.curve.rows)} rows that are whole"
+            )
+            print(text, file=sys.stderr)
+        self.learner.set_logger(open_logger(self.folder))
+        self._keep()
 
     def advance(self) -> dict[str, float]:
         """Play and learn one update; take snapshots, evaluate and save when due. Returns the figures of the update."""
@@ -100,6 +108,8 @@ class Trainer:
         learner.ent_coef = config.entropy_end + (config.entropy - config.entropy_end) * left
         learner.collect_rollouts(self.env, self.callback, learner.rollout_buffer, config.steps)
         learner.train()
+        if not all(bool(weights.isfinite().all()) for weights in learner.policy.parameters()):
+            raise ValueError("the training has diverged: weights are NaN or infinite; try a lower --learning-rate")
         self.updates += 1
         if self.updates % config.snapshot_every == 0:
             self._take_snapshot()
@@ -113,8 +123,10 @@ class Trainer:
         figures["decisions_per_second"] = config.games * config.steps / seconds
         for name, value in figures.items():
             learner.logger.record(name if "/" in name else f"run/{name}", value)
-        learner.logger.dump(self.decisions)
+        with naming(self.folder / TENSORBOARD):
+            learner.logger.dump(self.decisions)
         self.curve.add(figures)
+        self._keep()
         if self.updates % config.save_every == 0 or self.done:
             self.save()
         return figures
@@ -137,8 +149,8 @@ class Trainer:
             save_policy(self.folder / "best", self.learner.actor, self._about() | {"dev": figures})
         return figures
 
-    def save(self) -> None:
-        """Save ``last`` and the curve."""
+    def _keep(self) -> None:
+        """Keep in memory what a checkpoint holds: an update that fails leaves nothing that could be saved."""
         counters = {
             "decisions": self.decisions,
             "updates": self.updates,
@@ -147,8 +159,14 @@ class Trainer:
             "best": self.best if np.isfinite(self.best) else -1e9,
             "seconds": self.seconds,
         }
+        self._kept = Checkpoint.of(self.learner, counters, self._about())
+
+    def save(self) -> None:
+        """Save ``last`` and the curve as they were after the last whole update."""
+        assert self._kept is not None, "begin or resume comes first"
         self.curve.save()  # first: rows beyond a checkpoint are dropped, missing ones can't be made up
-        save_trainer(self.folder / "last", self.learner, counters, self._about())
+        self._kept.save(self.folder / LAST)
+        self.saved = self._kept.counters["decisions"]
 
     def _take_snapshot(self) -> None:
         """Freeze the policy as an opponent for the games to come."""
@@ -209,26 +227,37 @@ class _Falling:
 
 def start(config: Config, folder: Path, argv: Sequence[str]) -> Trainer:
     """Make a run folder and return its trainer; ``ValueError`` if the folder holds something already."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ValueError(f"{folder}: exists and is not empty; resume it (train resume {folder}) or name another --out")
+    check_new(folder)
     trainer = Trainer(config, folder)
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / ARGUMENTS, {"config": config.to_json(), **origin("python -m train", argv)})
-    trainer.begin(configure(str(folder / "tensorboard"), ["tensorboard"]))
-    trainer.save()  # from here on the run can be resumed
+    try:
+        write_json(folder / ARGUMENTS, {"config": config.to_json(), **origin("python -m train", argv)})
+        trainer.begin()
+        trainer.save()  # from here on the run can be resumed
+    except BaseException:
+        clear(folder)
+        raise
     return trainer
 
 
 def go_on(folder: Path, decisions: int | None) -> Trainer:
     """Return the trainer of a run folder at its last checkpoint; ``decisions`` is a new end of the run."""
-    path = folder / ARGUMENTS
-    if not path.is_file():
-        raise ValueError(f"{folder}: not a run folder: it has no {ARGUMENTS}")
-    saved = read_json(path)
-    config = Config.from_json(path, saved.get("config") if isinstance(saved, dict) else None)
-    if decisions is not None and decisions != config.decisions:
+    config = read_config(folder)
+    recover(folder / LAST)
+    changed = decisions is not None and decisions != config.decisions
+    if decisions is not None:
+        done = read_counters(folder / LAST / COUNTERS)["decisions"]
+        if decisions < done:
+            raise ValueError(f"--decisions {decisions}: the run in {folder} has had {done} already")
         config = dataclasses.replace(config, decisions=decisions)
-        write_json(path, saved | {"config": config.to_json()})
     trainer = Trainer(config, folder)
-    trainer.resume(configure(str(folder / "tensorboard"), ["tensorboard"]))
+    trainer.resume()
+    if changed:
+        write_json(folder / ARGUMENTS, read_json(folder / ARGUMENTS) | {"config": config.to_json()})
     return trainer
+
+
+def open_logger(folder: Path) -> Logger:
+    """Return a logger that writes for TensorBoard."""
+    with naming(folder / TENSORBOARD):
+        return configure(str(folder / TENSORBOARD), ["tensorboard"])

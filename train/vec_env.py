@@ -5,6 +5,7 @@ Letters: ``N`` games, ``P`` players, ``F`` features.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -122,7 +123,14 @@ class SelfPlayVecEnv(VecEnv):
                 chosen = rows[mine]
                 records = batch.observe(chosen, self._records[: len(chosen)])
                 player = self.opponents[number] if number >= 0 else self.bots[number]
-                actions[mine] = ask(player, records, batch.masks[chosen], batch.keys[chosen])
+                try:
+                    actions[mine] = ask(player, records, batch.masks[chosen], batch.keys[chosen])
+                except Exception as error:
+                    where = traceback.extract_tb(error.__traceback__)[-1]
+                    raise ValueError(
+                        f"opponent {type(player).__name__}: act failed: {type(error).__name__}: {error} "
+                        f"({where.filename}, line {where.lineno})"
+                    ) from error
             step = batch.step(actions, rows)
             same = rows[~dones[rows]]  # a new game has no decision yet that earned anything
             self.seat_rewards[same] += step.rewards[same]
