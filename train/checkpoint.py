@@ -30,7 +30,7 @@ from train.rollout import FIELDS, SeatRolloutBuffer
 from train.vec_env import SelfPlayVecEnv
 
 TRAINER, COUNTERS = "trainer.safetensors", "trainer.json"
-VERSION = 1
+VERSION = 2
 KEYS = (
     *("version", "sha256", "decisions", "updates", "gradient_passes", "snapshots", "best", "seconds"),
     *("env_random", "buffer_random"),
@@ -138,7 +138,7 @@ def load_trainer(folder: Path, learner: SelfPlayPPO, counters: Mapping[str, Any]
     try:
         arrays = safetensors.numpy.load(content)
         for name, array in arrays.items():
-            if name.startswith(("policy.", "optimizer.")) and not (
+            if name.startswith(("policy.", "average.", "optimizer.")) and not (
                 array.dtype == np.float32 and np.isfinite(array).all()
             ):
                 raise ValueError(f"{name} is not of finite float32 numbers")
@@ -156,6 +156,7 @@ def trainer_arrays(learner: SelfPlayPPO) -> dict[str, np.ndarray]:
     env, buffer = learner.env, learner.rollout_buffer
     assert isinstance(env, SelfPlayVecEnv) and isinstance(buffer, SeatRolloutBuffer)
     arrays = {f"policy.{k}": v.detach().numpy() for k, v in learner.policy.state_dict().items()}
+    arrays |= {f"average.{k}": v.detach().numpy() for k, v in learner.average.state_dict().items()}
     for number, moments in learner.policy.optimizer.state_dict()["state"].items():
         arrays |= {f"optimizer.{number}.{name}": value.detach().numpy() for name, value in moments.items()}
     arrays["torch_random"] = torch.get_rng_state().numpy()
@@ -175,6 +176,8 @@ def restore_arrays(learner: SelfPlayPPO, arrays: Mapping[str, np.ndarray]) -> No
     assert isinstance(env, SelfPlayVecEnv) and isinstance(buffer, SeatRolloutBuffer)
     policy = {k.removeprefix("policy."): torch.from_numpy(v) for k, v in arrays.items() if k.startswith("policy.")}
     learner.policy.load_state_dict(policy)
+    average = {k.removeprefix("average."): torch.from_numpy(v) for k, v in arrays.items() if k.startswith("average.")}
+    learner.average.load_state_dict(average)
     optimizer = learner.policy.optimizer.state_dict()
     for name, array in arrays.items():
         if name.startswith("optimizer."):

@@ -34,15 +34,15 @@ class Config:
     """Rules that differ, as in opening_points=30,max_turns=120."""
     seed: int = 0
     """Seed of the deals, the weights and the choices."""
-    decisions: int = 3_000_000
+    decisions: int = 5_000_000
     """Decisions to learn from; a run may be resumed with more."""
     games: int = 256
     """Games played side by side."""
     steps: int = 64
     """Decisions in each game between two updates."""
-    epochs: int = 2
+    epochs: int = 1
     """Passes over the decisions of an update."""
-    batch_size: int = 2048
+    batch_size: int = 512
     """Decisions of a gradient step."""
     learning_rate: float = 1e-3
     """Learning rate at the start."""
@@ -76,10 +76,12 @@ class Config:
     """Newest snapshots that are played against."""
     evaluate_every: int = 20
     """Updates from one evaluation to the next."""
-    evaluate_deals: int = 100
+    evaluate_deals: int = 300
     """Duplicate deals of an evaluation against each anchor, the same in all of them."""
     anchors: tuple[str, ...] = ("random", "greedy")
     """Fixed opponents of the evaluations; the best checkpoint is the best against the last of them."""
+    average: float = 0.95
+    """Decay, from update to update, of the average of the weights, which is evaluated and saved as best."""
     save_every: int = 20
     """Updates from one checkpoint to the next."""
     threads: int = 2
@@ -99,7 +101,7 @@ class Config:
             self._check(name, 1, 10**15)
         for name in ("learning_rate", "learning_rate_end", "entropy", "entropy_end", "entropy_draw", "clip"):
             self._check(name, 0, 1000)
-        for name in ("gamma", "gae_lambda", "opponent_share", "bot_share"):
+        for name in ("average", "gamma", "gae_lambda", "opponent_share", "bot_share"):
             self._check(name, 0, 1)
         for name in ("widths", "value_widths"):
             widths = getattr(self, name)

@@ -1,7 +1,8 @@
-"""``MaskablePPO`` that learns from every seat it plays."""
+"""``MaskablePPO`` that learns from every seat it plays, and keeps an average of its policy's weights."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import torch
@@ -22,6 +23,8 @@ class SelfPlayPPO(MaskablePPO):
         options.setdefault("rollout_buffer_class", SeatRolloutBuffer)
         options.setdefault("rollout_buffer_kwargs", {"players": env.players, "seed": options.get("seed")})
         super().__init__(policy, env, **options)
+        self.average = copy.deepcopy(self.actor)
+        """The average of the weights of the network that is trained to play; it plays better than the newest ones."""
 
     @property
     def actor(self) -> PolicyNetwork:
@@ -29,6 +32,12 @@ class SelfPlayPPO(MaskablePPO):
         actor = self.policy.actor
         assert isinstance(actor, PolicyNetwork)
         return actor
+
+    def move_average(self, share: float) -> None:
+        """Move the average of the weights towards the newest by a share of the way."""
+        with torch.no_grad():
+            for average, newest in zip(self.average.parameters(), self.actor.parameters(), strict=True):
+                average.lerp_(newest, share)
 
     def collect_rollouts(
         self,

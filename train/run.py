@@ -111,6 +111,7 @@ class Trainer:
         if not all(bool(weights.isfinite().all()) for weights in learner.policy.parameters()):
             raise ValueError("the training has diverged: weights are NaN or infinite; try a lower --learning-rate")
         self.updates += 1
+        learner.move_average(max(1 - config.average, 1 / self.updates))
         if self.updates % config.snapshot_every == 0:
             self._take_snapshot()
         figures = {name.removeprefix("train/"): float(v) for name, v in learner.logger.name_to_value.items()}
@@ -132,8 +133,8 @@ class Trainer:
         return figures
 
     def evaluate(self) -> dict[str, float]:
-        """Play the fixed deals against each anchor; a best result so far is saved as ``best``."""
-        policy = PolicyAgent(self.learner.actor)
+        """Play the fixed deals with the average of the weights; a best result so far is saved as ``best``."""
+        policy = PolicyAgent(self.learner.average)
         figures: dict[str, float] = {}
         for name, anchor in self.anchors.items():
             games = play(
@@ -146,7 +147,7 @@ class Trainer:
         points = figures[f"{self.config.anchors[-1]}/points"]
         if points > self.best:
             self.best = points
-            save_policy(self.folder / "best", self.learner.actor, self._about() | {"dev": figures})
+            save_policy(self.folder / "best", self.learner.average, self._about() | {"dev": figures})
         return figures
 
     def _keep(self) -> None:
