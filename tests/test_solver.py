@@ -107,7 +107,7 @@ def test_ends_at_tables_with_many_jokers(memory_from: int, monkeypatch: pytest.M
 
 @pytest.mark.slow
 def test_ends_at_many_tables_with_many_jokers() -> None:
-    seen = walk_and_compare(seed=2, count=4000, most=8000)
+    seen = walk_and_compare(seed=2, count=3000, most=8000)
     assert seen["too big"] < 50 and min(seen["opened"], seen["able"], seen["begun"]) > 100, seen
 
 
@@ -135,7 +135,7 @@ def test_memory_changes_no_end_of_large_hands() -> None:
 def test_ends_of_many_positions(table: int) -> None:
     seen: Counter[str] = Counter()
     for agent in (RandomAgent(), GreedyAgent()):
-        for game in positions(TABLES[table], agent, seed=100 + table, count=300):
+        for game in positions(TABLES[table], agent, seed=100 + table, count=150):
             seen[compare(game, most=8000)] += 1
     assert seen["too big"] < 100 and min(seen["opened"], seen["able"] + seen["begun"]) > 10, seen
 
