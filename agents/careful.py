@@ -16,9 +16,9 @@ from agents.outs import read_reach, table_points, value_runs, value_sets
 from agents.weights import Weights, weigh
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
+from jolly_env.arrays import check_chosen, check_decisions, check_observations
 from jolly_env.bits import lowest_bit
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, RANKS, SUITS
-from jolly_env.observation import as_record
 from jolly_env.rules import CLOSING_BONUS
 from jolly_env.state import DRAW
 
@@ -80,10 +80,12 @@ class CarefulAgent:
         _warm_up()
 
     def act(self, observations: Any, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Return legal actions: int64[B]."""
+        """Return legal actions: int64[B]; ``ValueError`` where there is none, or for other arrays."""
+        masks, keys = check_decisions(masks, keys)
+        records = check_observations(observations, len(masks))
         actions = np.empty(len(masks), dtype=np.int64)
-        careful_actions(as_record(observations), masks, keys, self.weights, *new_scratch(), actions)
-        return actions
+        careful_actions(records, masks, keys, self.weights, *new_scratch(), actions)
+        return check_chosen(actions)
 
 
 def new_scratch() -> tuple[np.ndarray, np.ndarray]:

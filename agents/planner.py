@@ -19,9 +19,9 @@ from agents.solver_ends import LEFT as LEFT_HAND
 from agents.weights import Weights, weigh
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
+from jolly_env.arrays import check_chosen, check_decisions, check_observations
 from jolly_env.bits import lowest_bit
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, RANKS, SUITS
-from jolly_env.observation import as_record
 from jolly_env.rules import CLOSING_BONUS, HAND_JOLLY_FACTOR
 from jolly_env.state import DRAW
 
@@ -90,10 +90,12 @@ class PlannerAgent:
         _warm_up()
 
     def act(self, observations: Any, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Return legal actions: int64[B]."""
+        """Return legal actions: int64[B]; ``ValueError`` where there is none, or for other arrays."""
+        masks, keys = check_decisions(masks, keys)
+        records = check_observations(observations, len(masks))
         actions = np.empty(len(masks), dtype=np.int64)
-        planner_actions(as_record(observations), masks, keys, self.weights, *self.scratch, actions)
-        return actions
+        planner_actions(records, masks, keys, self.weights, *self.scratch, actions)
+        return check_chosen(actions)
 
 
 def new_scratch() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

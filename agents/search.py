@@ -37,11 +37,12 @@ from agents.solver_ends import LEFT as LEFT_HAND
 from agents.weights import weigh
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
+from jolly_env.arrays import check_chosen, check_decisions, check_observations
 from jolly_env.bits import copy_array, lowest_bit
 from jolly_env.cards import CARD_KINDS, JOKER, RANKS, SUITS
 from jolly_env.engine import apply, decision_key
 from jolly_env.legal import refresh_legal, write_mask
-from jolly_env.observation import OBSERVATION, as_record, observe
+from jolly_env.observation import OBSERVATION, observe
 from jolly_env.packing import new_scratch as new_engine_scratch
 from jolly_env.rules import PLAYERS
 from jolly_env.state import DRAW, ROUND_OVER, STATE
@@ -77,18 +78,19 @@ class SearchAgent:
         _warm_up()
 
     def act(self, observations: Any, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Return legal actions: int64[B]."""
-        records = as_record(observations)
+        """Return legal actions: int64[B]; ``ValueError`` where there is none, or for other arrays."""
+        masks, keys = check_decisions(masks, keys)
+        records = check_observations(observations, len(masks))
         actions = np.empty(len(masks), dtype=np.int64)
         for i in range(len(masks)):
             actions[i] = self._choose(np.asarray(records[i]).reshape(1), masks[i], keys[i])
-        return actions
+        return check_chosen(actions)
 
     def _choose(self, record: np.ndarray, mask: np.ndarray, key: np.uint64) -> int:
         """Return the action of one decision: OBSERVATION[1], int8[839], a key."""
         legal = np.flatnonzero(mask)
-        if len(legal) == 1:
-            return int(legal[0])
+        if len(legal) < 2:
+            return int(legal[0]) if len(legal) else -1
         start = time.perf_counter()
         room = self._room
         room.world[:] = sample_worlds(record[0], _turn_key(record), 1)
