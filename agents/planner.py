@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.arrays import check_chosen, check_decisions, check_observations
 from jolly_env.bits import lowest_bit
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, RANKS, SUITS
-from jolly_env.rules import CLOSING_BONUS, HAND_JOLLY_FACTOR
+from jolly_env.rules import CLOSING_BONUS, HAND_JOLLY_FACTOR, PLAYERS
 from jolly_env.state import DRAW
 
 WEIGHTS: Final[Weights] = {
@@ -84,8 +85,8 @@ class PlannerAgent:
     """
 
     def __init__(self, **weights: float) -> None:
-        """Take :data:`WEIGHTS`, or ``weights`` in place of some; ``ValueError`` for a name that is not there."""
-        self.weights = weigh("planner", WEIGHTS, weights)
+        """Take the tuned weights, or ``weights`` in place of some; ``ValueError`` for a name that is not there."""
+        self.weights = planner_weights(weights)
         self.scratch = new_scratch()
         _warm_up()
 
@@ -96,6 +97,20 @@ class PlannerAgent:
         actions = np.empty(len(masks), dtype=np.int64)
         planner_actions(records, masks, keys, self.weights, *self.scratch, actions)
         return check_chosen(actions)
+
+
+def planner_weights(others: Mapping[str, float]) -> np.ndarray:
+    """Return the weights for two players and those for more, with ``others`` in place of some: float64[2, W].
+
+    At a bigger table somebody else is more likely to close first, so less is held back there.
+    """
+    return np.stack([weigh(name, WEIGHTS, others) for name in ("planner", "planner-many")])
+
+
+@kernel
+def weights_for(obs: Any, weights: np.ndarray) -> np.ndarray:
+    """Return the row of weights for the table of an observation."""
+    return weights[0 if obs["rules"][PLAYERS] == 2 else 1]
 
 
 def new_scratch() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -136,7 +151,8 @@ def planner_actions(
 ) -> None:
     """Choose for ``B`` decisions: OBSERVATION[B], int8[B, 839], uint64[B] -> int64[B]."""
     for i in range(masks.shape[0]):
-        out[i] = planner_action(observations[i], masks[i], keys[i], weights, hands, values, plans, room)
+        w = weights_for(observations[i], weights)
+        out[i] = planner_action(observations[i], masks[i], keys[i], w, hands, values, plans, room)
 
 
 @kernel

@@ -23,18 +23,18 @@ from agents.planner import (
     LOWEST,
     TARGET,
     THROWN,
-    WEIGHTS,
     best_turn,
     choose_draw,
     end_value,
     new_scratch,
     planner_action,
+    planner_weights,
     prepare,
+    weights_for,
 )
 from agents.solver import solve
 from agents.solver_ends import CARDS, FIRST, POINTS
 from agents.solver_ends import LEFT as LEFT_HAND
-from agents.weights import weigh
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.arrays import check_chosen, check_decisions, check_observations
@@ -73,7 +73,7 @@ class SearchAgent:
         if not milliseconds >= 0:
             raise ValueError(f"milliseconds={milliseconds:g}: expected at least 0")
         self.worlds, self.milliseconds = int(worlds), float(milliseconds)
-        self.weights = weigh("planner", WEIGHTS, weights)
+        self.weights = planner_weights(weights)
         self._room = Room()
         _warm_up()
 
@@ -168,7 +168,7 @@ def think(
     record: np.ndarray,
     mask: np.ndarray,
     key: np.uint64,
-    w: np.ndarray,
+    weights: np.ndarray,
     worlds: np.ndarray,
     first: int,
     last: int,
@@ -188,6 +188,7 @@ def think(
 
     One entry for both, as each compiles the engine and the planner anew.
     """
+    w = weights_for(record[0], weights)
     if first == last:
         return list_turns(record, mask, key, w, worlds, state, seen, scratch, hands, values, plans, room, turns)
     for i in range(first, last):

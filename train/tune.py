@@ -54,7 +54,8 @@ class Search:
         self.path = options.out
         weights = weights_of(options.agent)
         self.names = list(weights)
-        self.start = weigh(options.agent, weights, {})
+        many = options.agent == "planner" and options.players > 2
+        self.start = weigh("planner-many" if many else options.agent, weights, {})
         self.scales = np.maximum(np.abs(self.start), LEAST)
         for name in options.against:
             agents.make(name)
