@@ -34,7 +34,7 @@ class Config:
     """Rules that differ, as in opening_points=30,max_turns=120."""
     seed: int = 0
     """Seed of the deals, the weights and the choices."""
-    decisions: int = 5_000_000
+    decisions: int = 4_500_000
     """Decisions to learn from; a run may be resumed with more."""
     games: int = 256
     """Games played side by side."""
@@ -76,7 +76,7 @@ class Config:
     """Newest snapshots that are played against."""
     evaluate_every: int = 20
     """Updates from one evaluation to the next."""
-    evaluate_deals: int = 300
+    evaluate_deals: int = 400
     """Duplicate deals of an evaluation against each anchor, the same in all of them."""
     anchors: tuple[str, ...] = ("random", "greedy")
     """Fixed opponents of the evaluations; the best checkpoint is the best against the last of them."""

@@ -106,6 +106,7 @@ class Trainer:
         left = max(0.0, 1 - self.decisions / config.decisions)
         learner._current_progress_remaining = left
         learner.ent_coef = config.entropy_end + (config.entropy - config.entropy_end) * left
+        self.env.draw_opponent()
         learner.collect_rollouts(self.env, self.callback, learner.rollout_buffer, config.steps)
         learner.train()
         if not all(bool(weights.isfinite().all()) for weights in learner.policy.parameters()):

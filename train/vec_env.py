@@ -55,8 +55,10 @@ class SelfPlayVecEnv(VecEnv):
         self.batch = Batch(n, rules, seed=seed, view="features")
         self.players = self.batch.rules.players
         self.opponents: dict[int, Agent] = {}
-        self.choice = np.zeros(0, dtype=np.int64)
-        """Numbers of the opponents that new games are dealt to."""
+        self.pool = np.zeros(0, dtype=np.int64)
+        """Numbers of the opponents that may be drawn."""
+        self.opponent: int | None = None
+        """Number of the opponent that new games are dealt to."""
         self.opponent_share = opponent_share
         self.bots = {FIRST_BOT - i: bot for i, bot in enumerate(bots)}
         self.bot_share = bot_share if bots else 0.0
@@ -80,10 +82,18 @@ class SelfPlayVecEnv(VecEnv):
         return self.batch.masks
 
     def set_opponents(self, opponents: Mapping[int, Agent]) -> None:
-        """Draw from these opponents in new games; those that are still in play stay until their games end."""
+        """Draw from these opponents from now on; those that are still in play stay until their games end."""
         playing = {int(number): self.opponents[number] for number in np.unique(self.controllers) if number >= 0}
         self.opponents = playing | dict(opponents)
-        self.choice = np.array(sorted(opponents), dtype=np.int64)
+        self.pool = np.array(sorted(opponents), dtype=np.int64)
+        self.draw_opponent()
+
+    def draw_opponent(self) -> None:
+        """Draw who plays the games that are dealt from now on.
+
+        One at a time, since every opponent in play costs a pass through its network, however few its decisions are.
+        """
+        self.opponent = int(self.random.choice(self.pool)) if len(self.pool) else None
 
     def reset(self) -> np.ndarray:
         """Deal new games from the env's own stream and return the first observations: float32[N, F]."""
@@ -142,10 +152,10 @@ class SelfPlayVecEnv(VecEnv):
         """Draw who plays the new games of ``rows``."""
         self.controllers[rows] = LEARNER
         drawn = self.random.random(len(rows))
-        shares = (self.bot_share, self.bot_share + (self.opponent_share if len(self.choice) else 0.0))
+        shares = (self.bot_share, self.bot_share + (0.0 if self.opponent is None else self.opponent_share))
         for among, numbers in (
-            (drawn < shares[0], np.array(list(self.bots), dtype=np.int64)),
-            ((drawn >= shares[0]) & (drawn < shares[1]), self.choice),
+            (drawn < shares[0], list(self.bots)),
+            ((drawn >= shares[0]) & (drawn < shares[1]), [self.opponent]),
         ):
             mine = rows[among]
             if len(mine):
