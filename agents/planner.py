@@ -29,6 +29,7 @@ from jolly_env.state import DRAW
 WEIGHTS: Final[Weights] = {
     "left": (0.5, "each point of the cards left in hand"),
     "left_near": (0.5, "the same, times how near somebody else is to closing"),
+    "left_late": (0.0, "the same, for each ten turns that the observer has had"),
     "joker": (12.0, "a joker kept"),
     "potential": (0.5, "melds in hand that lack a card"),
     "out": (0.1, "each point of such a meld, for each copy of the card within reach"),
@@ -52,6 +53,7 @@ WEIGHTS: Final[Weights] = {
 (
     LEFT,
     LEFT_NEAR,
+    LEFT_LATE,
     JOKER_KEPT,
     POTENTIAL,
     OUT,
@@ -234,7 +236,7 @@ def end_value(
         return points + gain + ((factor - 1) * (laid + points + gain) if jolly else 0.0)
     opened = obs["opened"][0] == 1 or points > 0
     value = points + throw(obs, left, w, values, opened, np.uint64(0))[0]
-    value -= (w[LEFT] + w[LEFT_NEAR] * nearness(obs)) * hand_cost(left)
+    value -= price_of_left(obs, w) * hand_cost(left)
     value += w[JOKER_KEPT] * left[JOKERS]
     if opened:
         value += w[HOLD_OPEN] * (most - points)
@@ -242,6 +244,13 @@ def end_value(
     value += w[HOLD] * (most - points)
     chance = w[JOLLY] * w[JOLLY_RATE] ** (fewest - 2)
     return value + chance * (factor * (most + bonus + w[CLOSE] * caught(obs)))
+
+
+@kernel
+def price_of_left(obs: Any, w: np.ndarray) -> float:
+    """Return what each point of the cards left in hand costs."""
+    turns = (obs["turn"] + np.int64(32768) * obs["turn_high"]) / obs["rules"][PLAYERS]
+    return w[LEFT] + w[LEFT_NEAR] * nearness(obs) + w[LEFT_LATE] * 0.1 * turns
 
 
 @kernel
@@ -259,7 +268,7 @@ def throw(
     jokered = w[JOKERED] if hand[JOKERS] > 0 else 0.0
     total = value_runs(hand, values[REACH], 1.0, w[OUT], jokered, keep)
     total += value_sets(hand, values[REACH], 1.0, w[OUT], jokered, keep)
-    left = w[LEFT] + w[LEFT_NEAR] * nearness(obs)
+    left = price_of_left(obs, w)
     best_action, best, held, fits = np.int64(-1), LOWEST, hand[JOKERS], 0.0
     for suit in range(SUITS):
         ranks = hand[ONES + suit]

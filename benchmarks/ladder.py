@@ -76,6 +76,7 @@ IDEAS = {
         "passed=1": "danger: what the next player has thrown",
         "joker=0": "the price of a joker",
         "left_near=0": "how near the others are to closing",
+        "left_late=0": "how late it is",
         "close=0": "what the others are caught with",
         "open=0": "the worth of having opened",
     },
