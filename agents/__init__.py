@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from agents.registry import NAMES, make
+from agents.registry import LEVELS, NAMES, make
 
-__all__ = ["NAMES", "make"]
+__all__ = ["LEVELS", "NAMES", "make"]

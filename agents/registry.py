@@ -23,6 +23,8 @@ NAMES: Final[dict[str, str]] = {
     "search": "tries the planner's few best turns in worlds that agree with what is known",
 }
 """The rungs, weakest first, with what each does."""
+LEVELS: Final[dict[str, str]] = {"easy": "greedy", "medium": "careful", "hard": "planner", "expert": "search"}
+"""Names that a person may choose a strength by."""
 
 
 def _rung(module: str, name: str) -> Callable[..., Agent]:
@@ -46,13 +48,13 @@ _MAKERS: Final[dict[str, Callable[..., Agent]]] = {
 def make(name: str) -> Agent:
     """Return the agent of this name; ``ValueError`` of one line if there is none or it can't be made.
 
-    ``name`` is a rung (:data:`NAMES`), with numbers in place of its own where wanted (``careful:joker=20,stock=2``);
-    the path of a run folder or of weights (``runs/x/best``); or the path of a file and a class in it
-    (``mybots.py:Cautious``), which is made without arguments.
+    ``name`` is a rung (:data:`NAMES`) or a level of strength (:data:`LEVELS`), a rung with numbers in place of its own
+    (``careful:joker=20,stock=2``), the path of a run folder or of weights (``runs/x/best``), or the path of a file and
+    a class in it (``mybots.py:Cautious``), which is made without arguments.
     """
     if not isinstance(name, str):
         raise ValueError(f"agent {name!r}: expected a name or a path as text")
-    rung, _, options = name.partition(":")
+    rung, _, options = LEVELS.get(name, name).partition(":")
     if rung in _MAKERS:
         return _with_options(name, rung, options)
     file, colon, class_name = name.rpartition(":")

@@ -236,6 +236,8 @@ def test_make_rungs() -> None:
     assert isinstance(agents.make("greedy"), GreedyAgent)
     assert isinstance(agents.make("careful"), CarefulAgent)
     assert isinstance(agents.make("planner"), PlannerAgent)
+    assert isinstance(agents.make("hard"), PlannerAgent)
+    assert all(rung in agents.NAMES for rung in agents.LEVELS.values())
     assert all(text and "\n" not in text for text in agents.NAMES.values())
     for name in agents.NAMES:
         assert callable(agents.make(name).act)
