@@ -17,7 +17,7 @@ BENCH_READY := $(VENV)/.ready-bench
 PYTEST := NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fast lint check bench clean
+.PHONY: help setup demo test fast lint check bench results clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-6s  %s\n", $$1, $$2}' Makefile
@@ -44,10 +44,14 @@ lint: $(READY) ## Check format, lint and types.
 
 check: lint fast ## Check format, lint and types, then run the fast tests.
 
-bench: $(BENCH_READY) ## Run both benchmarks, OpenSpiel and RLCard beside ours, and write benchmarks/results/.
+bench: $(BENCH_READY) ## Run all benchmarks, OpenSpiel and RLCard beside ours, and write benchmarks/results/.
 	@mkdir -p benchmarks/results
 	$(PY) -m benchmarks.engine --json benchmarks/results/engine.json
 	$(PY) -m benchmarks.train --json benchmarks/results/train.json
+	$(PY) -m benchmarks.agents --json benchmarks/results/agents.json
+
+results: $(READY) ## Play the runs that docs/results.md tells of, and write it: hours; stopped, it goes on.
+	$(PY) -m benchmarks.ladder
 
 clean: ## Remove .venv, caches and built packages; runs/ stays.
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
