@@ -152,10 +152,11 @@ class SelfPlayVecEnv(VecEnv):
         """Draw who plays the new games of ``rows``."""
         self.controllers[rows] = LEARNER
         drawn = self.random.random(len(rows))
-        shares = (self.bot_share, self.bot_share + (0.0 if self.opponent is None else self.opponent_share))
+        snapshot = [] if self.opponent is None else [self.opponent]
+        shares = (self.bot_share, self.bot_share + (self.opponent_share if snapshot else 0.0))
         for among, numbers in (
             (drawn < shares[0], list(self.bots)),
-            ((drawn >= shares[0]) & (drawn < shares[1]), [self.opponent]),
+            ((drawn >= shares[0]) & (drawn < shares[1]), snapshot),
         ):
             mine = rows[among]
             if len(mine):
