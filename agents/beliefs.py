@@ -13,13 +13,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS
-from agents.laydown import attach_naturals
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.cards import JOKER, RANKS, SUITS
 from jolly_env.determinize import determinize_into
 from jolly_env.engine import mix
+from jolly_env.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS
+from jolly_env.laydown import attach_naturals
 from jolly_env.observation import as_record
 from jolly_env.rules import PLAYERS
 from jolly_env.state import HISTORY, STATE
@@ -107,7 +107,7 @@ def agreement(obs: Any, state: Any, hand: np.ndarray) -> float:
 
 @kernel
 def read_held(state: Any, seat: int, hand: np.ndarray) -> None:
-    """Write a seat's cards as a hand of :mod:`agents.hand`."""
+    """Write a seat's cards as a hand of :mod:`jolly_env.hand`."""
     for suit in range(SUITS):
         hand[ONES + suit] = state["ones"][seat, suit]
         twos = 0

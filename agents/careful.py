@@ -9,8 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from agents.greedy import choose_joker, find_lays, first_legal
-from agents.hand import COUNT, JOKERS, ONES, TWOS, add_card, copy_hand, hand_cost, play_from, read_hand
-from agents.laydown import lay_out, may_help, read_fits
 from agents.others import caught, danger, nearness
 from agents.outs import read_reach, table_points, value_runs, value_sets
 from agents.weights import Weights, weigh
@@ -19,6 +17,8 @@ from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.arrays import check_chosen, check_decisions, check_observations
 from jolly_env.bits import lowest_bit
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, RANKS, SUITS
+from jolly_env.hand import COUNT, JOKERS, ONES, TWOS, add_card, copy_hand, hand_cost, play_from, read_hand
+from jolly_env.laydown import lay_out, may_help, read_fits
 from jolly_env.rules import CLOSING_BONUS
 from jolly_env.state import DRAW
 

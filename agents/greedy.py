@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.hand import COUNT, JOKERS, add_card, copy_hand, hand_cost, play_from, read_hand
-from agents.laydown import lay_out, may_help, read_fits
 from agents.shedding import LOWEST, choose_discard
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.arrays import check_chosen, check_decisions, check_observations
 from jolly_env.cards import CARD_KINDS, PLACE_VALUE, SET_VALUE
+from jolly_env.hand import COUNT, JOKERS, add_card, copy_hand, hand_cost, play_from, read_hand
+from jolly_env.laydown import lay_out, may_help, read_fits
 from jolly_env.rules import CLOSING_BONUS, PLAYERS
 from jolly_env.state import DRAW, SET
 

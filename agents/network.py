@@ -96,7 +96,7 @@ class PolicyNetwork(nn.Module):
 def take_numbers(features: torch.Tensor) -> torch.Tensor:
     """Return what each take from the row is good for: float32[B, FEATURES] -> float32[B, 19, 5].
 
-    How many of its cards fit and what the others cost, the same of its oldest card alone, and the number of its cards.
+    What more it lets lay and leaves in hand, the same for its oldest card alone, and the number of its cards.
     """
     fits, idle = features[:, FEATURE_SLICES["take_fits"]], features[:, FEATURE_SLICES["take_idle"]]
     none = torch.zeros_like(fits[:, :1])

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.hand import ONES, places_held
 from jolly_env import actions as act
 from jolly_env._jit import kernel
 from jolly_env.bits import lowest_bit
 from jolly_env.cards import CARD_KINDS, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
+from jolly_env.hand import ONES, places_held
 from jolly_env.state import SET
 
 STARTS: Final = (1 << act.RUN_STARTS) - 1

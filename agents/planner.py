@@ -10,8 +10,6 @@ from typing import Any, Final
 import numpy as np
 
 from agents.greedy import first_legal
-from agents.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS, add_card, copy_hand, hand_cost, read_hand
-from agents.laydown import may_help, read_fits
 from agents.others import caught, danger, nearness
 from agents.outs import read_reach, table_points, value_runs, value_sets
 from agents.solver import new_room, solve
@@ -23,6 +21,8 @@ from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.arrays import check_chosen, check_decisions, check_observations
 from jolly_env.bits import lowest_bit
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, RANKS, SUITS
+from jolly_env.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS, add_card, copy_hand, hand_cost, read_hand
+from jolly_env.laydown import may_help, read_fits
 from jolly_env.rules import CLOSING_BONUS, HAND_JOLLY_FACTOR, PLAYERS
 from jolly_env.state import DRAW
 

@@ -24,7 +24,7 @@ from jolly_env.features import FEATURE_FIELDS, features
 
 WEIGHTS = "weights.safetensors"
 DESCRIPTION = "agent.json"
-FORMAT, VERSION = "jolly-policy", 1
+FORMAT, VERSION = "jolly-policy", 2
 
 
 class PolicyAgent:

@@ -16,7 +16,6 @@ from typing import Any, Final
 import numpy as np
 
 from agents.beliefs import sample_worlds
-from agents.hand import HAND_WORDS, ONES, read_hand
 from agents.planner import (
     DRAWN,
     HAND,
@@ -41,6 +40,7 @@ from jolly_env.arrays import check_chosen, check_decisions, check_observations
 from jolly_env.bits import copy_array, lowest_bit
 from jolly_env.cards import CARD_KINDS, JOKER, RANKS, SUITS
 from jolly_env.engine import apply, decision_key
+from jolly_env.hand import HAND_WORDS, ONES, read_hand
 from jolly_env.legal import refresh_legal, write_mask
 from jolly_env.observation import OBSERVATION, observe
 from jolly_env.packing import new_scratch as new_engine_scratch

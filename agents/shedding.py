@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.hand import JOKERS, ONES, TWOS, places_held
 from jolly_env import actions as act
 from jolly_env._jit import kernel
 from jolly_env.bits import lowest_bit
 from jolly_env.cards import HAND_VALUE, JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
+from jolly_env.hand import JOKERS, ONES, TWOS, places_held
 from jolly_env.state import SET
 
 # What a card is weighed with, in hundredths of a point; tuned in play against variants on duplicate deals.

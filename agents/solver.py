@@ -24,7 +24,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS
 from agents.solver_ends import CARDS, COST, FIRST, KEPT, LEFT, PLAN_WORDS, PLANS, POINTS
 from agents.solver_items import (
     ALL_COST,
@@ -52,6 +51,7 @@ from agents.solver_search import close_heads, dive, search
 from agents.solver_table import count_swaps, list_table
 from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.cards import CARD_KINDS, JOKER, RANKS, Card, format_cards
+from jolly_env.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS
 from jolly_env.observation import as_record
 from jolly_env.state import PLAY
 
@@ -89,7 +89,7 @@ def solve(obs: Any, hand: np.ndarray, plans: np.ndarray, room: np.ndarray) -> in
     """Write the best ends for a hand at the table of an observation; return their number.
 
     ``plans``: int64[PLANS, PLAN_WORDS]; laying nothing is the first of them where it is legal. ``hand`` (as in
-    :mod:`agents.hand`) may be another than the observer's, as after a take. 0 if nothing is legal.
+    :mod:`jolly_env.hand`) may be another than the observer's, as after a take. 0 if nothing is legal.
     """
     room[STEPS], room[GAVE_UP], room[PLAN_COUNT] = 0, 0, 0
     need = opening_need(obs)
@@ -143,7 +143,7 @@ def solve_rows(
 
 
 def hand_row(cards: Sequence[int]) -> np.ndarray:
-    """Return the counts of a hand, int[53], in the layout of :mod:`agents.hand`."""
+    """Return the counts of a hand, int[53], in the layout of :mod:`jolly_env.hand`."""
     hand = np.zeros(HAND_WORDS, dtype=np.int64)
     for card in range(JOKER):
         bit = 1 << card % RANKS
@@ -154,7 +154,7 @@ def hand_row(cards: Sequence[int]) -> np.ndarray:
 
 
 def hand_cards(hand: np.ndarray) -> tuple[Card, ...]:
-    """Return the cards of a hand in the layout of :mod:`agents.hand`, ascending."""
+    """Return the cards of a hand in the layout of :mod:`jolly_env.hand`, ascending."""
     cards: list[Card] = []
     for card in range(JOKER):
         suit, rank = divmod(card, RANKS)

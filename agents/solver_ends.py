@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from agents.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS
 from agents.solver_items import (
     ACTION,
     ALL_COST,
@@ -38,6 +37,7 @@ from agents.solver_items import (
 from agents.solver_opening import opening_step
 from jolly_env._jit import kernel
 from jolly_env.cards import RANKS, SUITS
+from jolly_env.hand import COUNT, HAND_WORDS, JOKERS, ONES, TWOS
 
 PLANS: Final = 64
 """Room for ends."""
@@ -129,7 +129,7 @@ def first_step(room: np.ndarray, frame: int, lone_action: int) -> int:
 
 @kernel
 def write_left(room: np.ndarray, frame: int, kept: int, cards: int, left: np.ndarray) -> None:
-    """Write the hand that a path leaves, in the layout of :mod:`agents.hand`."""
+    """Write the hand that a path leaves, in the layout of :mod:`jolly_env.hand`."""
     one, two = room[HELD] & NATURALS, room[HELD_TWICE]
     for at in range(FRAMES_AT, frame, 8):
         bits, both = room[room[at + TAKEN] + BITS], room[room[at + TAKEN] + BOTH]

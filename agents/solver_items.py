@@ -17,11 +17,11 @@ from typing import Final
 
 import numpy as np
 
-from agents.hand import COUNT, JOKERS, ONES, TWOS
 from jolly_env import actions as act
 from jolly_env._jit import kernel
 from jolly_env.bits import bit_count, lowest_bit
 from jolly_env.cards import PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
+from jolly_env.hand import COUNT, JOKERS, ONES, TWOS
 
 # Single words of the room. The first four are for callers.
 STEPS, MOST_STEPS, GAVE_UP, FEW_STEPS = range(4)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from agents.hand import COUNT, JOKERS, ONES, TWOS, places_held
 from agents.solver_items import (
     ACTION,
     ALL_JOKERS,
@@ -34,6 +33,7 @@ from jolly_env import actions as act
 from jolly_env._jit import kernel
 from jolly_env.bits import bit_count
 from jolly_env.cards import PLACE_VALUE, RANKS, SET_VALUE, SUITS
+from jolly_env.hand import COUNT, JOKERS, ONES, TWOS, places_held
 from jolly_env.opening import RUN_GAIN
 from jolly_env.packing import POINTS
 from jolly_env.rules import OPENING_POINTS

@@ -15,7 +15,7 @@ from jolly_env.actions import ACTIONS, IllegalAction
 from jolly_env.arrays import to_fill
 from jolly_env.bits import has_bit
 from jolly_env.explain import why_not
-from jolly_env.features import FEATURES, write_features
+from jolly_env.features import FEATURES, new_hands, write_features
 from jolly_env.legal import random_legal, write_mask
 from jolly_env.moves import State
 from jolly_env.observation import OBSERVATION, observe
@@ -88,6 +88,7 @@ class Batch:
         self.rewards = to_fill("rewards", rewards, (n, players), np.dtype(np.float32))
         self._records = np.zeros(n if view == "record" else 0, dtype=OBSERVATION)
         self._room = np.zeros(1, dtype=OBSERVATION)
+        self._hands = new_hands()
         self._features = np.zeros((n if view == "features" else 0, FEATURES), dtype=np.float32)
         if view == "record":
             self._records = to_fill("observations", observations, (n,), OBSERVATION)
@@ -242,7 +243,7 @@ class Batch:
         """Write masks, seats, keys and observations of the rows."""
         show_records(self.states, rows, self._records, self.masks, self.seats, self.keys)
         if self.view == "features":
-            show_features(self.states, rows, self._room, self._features)
+            show_features(self.states, rows, self._room, self._hands, self._features)
 
     def _step(self) -> Step:
         """Return the arrays of a step."""
@@ -359,9 +360,11 @@ def observe_rows(states: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
 
 
 @entry
-def show_features(states: np.ndarray, rows: np.ndarray, record: np.ndarray, features: np.ndarray) -> None:
-    """Write the features of the seat to move of each row; ``record`` is room for one observation."""
+def show_features(
+    states: np.ndarray, rows: np.ndarray, record: np.ndarray, hands: np.ndarray, features: np.ndarray
+) -> None:
+    """Write the features of the seat to move of each row; ``record`` and ``hands`` are room."""
     for i in range(rows.shape[0]):
         state = states[rows[i]]
         observe(state, np.int64(state["seat"]), record[0])
-        write_features(record[0], features[rows[i]])
+        write_features(record[0], features[rows[i]], hands)

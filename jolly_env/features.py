@@ -15,13 +15,16 @@ from jolly_env._jit import entry, kernel
 from jolly_env.actions import MAX_TAKE
 from jolly_env.arrays import MASK, check_observations, to_fill, to_read
 from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
+from jolly_env.hand import HAND_WORDS, JOKERS, add_card, copy_hand, hand_cost, read_hand
+from jolly_env.laydown import lay_out
 from jolly_env.observation import as_record
-from jolly_env.packing import POINTS
-from jolly_env.state import NO_MELD, PLAY, SET
+from jolly_env.state import DRAW, NO_MELD, PLAY, SET
 from jolly_env.warmup import warm_up_features
 
 SET_SUITS = act.SET_SUITS
 RUN_JOKERS = act.RUN_JOKERS
+JOKER_KEPT = 10
+"""Points that a joker in hand counts as where takes are compared."""
 
 FEATURE_FIELDS: tuple[tuple[str, int], ...] = (
     ("hand", JOKER),  # 1: the natural is in hand
@@ -35,8 +38,8 @@ FEATURE_FIELDS: tuple[tuple[str, int], ...] = (
     ("known_next", CARD_KINDS),  # copies known to be held by the next player, / 2
     ("known_others", CARD_KINDS),  # by the players after that, / 2
     ("discarded_next", CARD_KINDS),  # discards of the next player in this round, / 2
-    ("take_fits", MAX_TAKE),  # points that a take of the k newest cards makes playable, / 50; k from 1
-    ("take_idle", MAX_TAKE),  # what its other cards cost, / 50
+    ("take_fits", MAX_TAKE),  # points that could be laid more after a take of the k newest cards, / 50; k from 1
+    ("take_idle", MAX_TAKE),  # what would be left in hand more, / 50
     ("moment", 16),  # see write_moment
     ("players", 4 * 5),  # of each from the observer on: cards / 20, opened, laid / 100, total / 100, draws / 20
     ("rules", 12),  # players one-hot, then the rules that change play, scaled
@@ -86,26 +89,31 @@ def features(observation: Any, out: np.ndarray | None = None) -> np.ndarray:
     rows = check_observations(np.atleast_1d(np.asarray(records)))
     out = to_fill("out", out, (len(rows), FEATURES), np.dtype(np.float32))
     warm_up_features()
-    write_features_batch(rows, out)
+    write_features_batch(rows, out, new_hands())
     return out[0] if np.ndim(records) == 0 else out
 
 
+def new_hands() -> np.ndarray:
+    """Return room for the hands that features are worked out with: int64[2, HAND_WORDS]."""
+    return np.zeros((2, HAND_WORDS), dtype=np.int64)
+
+
 @entry
-def write_features_batch(observations: np.ndarray, out: np.ndarray) -> None:
+def write_features_batch(observations: np.ndarray, out: np.ndarray, hands: np.ndarray) -> None:
     """Write the features of ``B`` observations into float32[B, FEATURES]."""
     for i in range(observations.shape[0]):
-        write_features(observations[i], out[i])
+        write_features(observations[i], out[i], hands)
 
 
 @kernel
-def write_features(obs: Any, out: np.ndarray) -> None:
-    """Write the features of one observation into float32[FEATURES]."""
+def write_features(obs: Any, out: np.ndarray, hands: np.ndarray) -> None:
+    """Write the features of one observation into float32[FEATURES]; ``hands`` is room as of :func:`new_hands`."""
     out[:] = 0
     write_hand(obs, out)
     write_fits(obs, out)
     for i in range(obs["row_size"]):
         out[ROW + obs["row_cards"][i]] = np.float32(1) / np.float32(obs["row_size"] - i)
-    write_takes(obs, out)
+    write_takes(obs, out, hands)
     half = np.float32(0.5)
     for card in range(CARD_KINDS):
         out[UNSEEN + card] = half * obs["unseen"][card]
@@ -168,57 +176,25 @@ def write_fits(obs: Any, out: np.ndarray) -> None:
 
 
 @kernel
-def write_takes(obs: Any, out: np.ndarray) -> None:
-    """Write what the newest cards of the row are good for: the points that become playable, and what else they cost."""
-    c, d, h, s = held_ranks(obs, 0), held_ranks(obs, 1), held_ranks(obs, 2), held_ranks(obs, 3)
-    before = playable_points(out, c, d, h, s)
-    cost, jokers = 0, 0
+def write_takes(obs: Any, out: np.ndarray, hands: np.ndarray) -> None:
+    """Write what the newest cards of the row are good for, where they may be taken: what more could be laid, and kept.
+
+    A joker that stays in hand counts as points laid. ``hands`` is room for two hands.
+    """
+    if obs["phase"] != DRAW or obs["opened"][0] == 0:
+        return
+    hand, work = hands[0], hands[1]
+    read_hand(obs, hand)
+    copy_hand(hand, work)
+    laid = lay_out(obs, work, 0.0) + JOKER_KEPT * work[JOKERS]
+    left = hand_cost(work)
     size = np.int64(obs["row_size"])
     for k in range(min(size, np.int64(MAX_TAKE))):
-        card = np.int64(obs["row_cards"][size - 1 - k])
-        cost += HAND_VALUE[card] if card < JOKER else 10
-        bit = np.int64(1) << (card % RANKS)
-        if card == JOKER:
-            jokers += 10
-        elif card < RANKS:
-            c |= bit
-        elif card < 2 * RANKS:
-            d |= bit
-        elif card < 3 * RANKS:
-            h |= bit
-        else:
-            s |= bit
-        gained = playable_points(out, c, d, h, s) + jokers - before
-        out[TAKE_FITS + k] = np.float32(0.02) * gained
-        out[TAKE_IDLE + k] = np.float32(0.02) * max(cost - gained, 0)
-
-
-@kernel
-def held_ranks(obs: Any, suit: int) -> int:
-    """Return the ranks of a suit that the hand holds, as bits."""
-    ranks = np.int64(0)
-    for rank in range(RANKS):
-        if obs["hand"][RANKS * suit + rank] > 0:
-            ranks |= np.int64(1) << rank
-    return ranks
-
-
-@kernel
-def playable_points(out: np.ndarray, c: int, d: int, h: int, s: int) -> int:
-    """Return the points of the cards of such suits that lie in a set or a run of three, or fit a meld on the table."""
-    triples = (c & d & (h | s)) | (h & s & (c | d))
-    points = np.int64(0)
-    for suit in range(SUITS):
-        held = c if suit == 0 else (d if suit == 1 else (h if suit == 2 else s))
-        places = held | (held & 1) << RANKS
-        middle = places & places >> 1 & places >> 2
-        rows = middle | middle << 1 | middle << 2
-        fitting = np.int64(0)
-        for rank in range(RANKS):
-            if out[FITS + RANKS * suit + rank] > 0 or out[SWAPS + RANKS * suit + rank] > 0:
-                fitting |= np.int64(1) << rank
-        points += POINTS[(rows | rows >> RANKS | triples | fitting) & held]
-    return points
+        add_card(hand, np.int64(obs["row_cards"][size - 1 - k]))
+        copy_hand(hand, work)
+        more = lay_out(obs, work, 0.0) + JOKER_KEPT * work[JOKERS] - laid
+        out[TAKE_FITS + k] = np.float32(0.02) * more
+        out[TAKE_IDLE + k] = np.float32(0.02) * (hand_cost(work) - left)
 
 
 @kernel

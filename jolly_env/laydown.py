@@ -1,6 +1,6 @@
 """What a hand can lay in one go, estimated on bits: the yardstick by which greedy compares its choices.
 
-Hands are those of :mod:`agents.hand`, used up in place. One card always stays for the discard (R11).
+Hands are those of :mod:`jolly_env.hand`, used up in place. One card always stays for the discard (R11).
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.hand import COUNT, JOKERS, ONES, drop_card, drop_joker, places_held, swap_in
 from jolly_env._jit import kernel
 from jolly_env.bits import lowest_bit
 from jolly_env.cards import JOKER, PLACE_VALUE, PLACES, RANKS, SET_VALUE, SUITS
+from jolly_env.hand import COUNT, JOKERS, ONES, drop_card, drop_joker, places_held, swap_in
 from jolly_env.state import SET
 
 PAIR_SUITS = np.array([0b0011, 0b0101, 0b1001, 0b0110, 0b1010, 0b1100], dtype=np.int64)

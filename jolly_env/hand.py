@@ -1,4 +1,4 @@
-"""A hand on bits, and what it plays: the working copy of greedy's own cards.
+"""A hand on bits, and what it plays: a working copy of a player's own cards.
 
 A *hand* is a row of ``HAND_WORDS`` integers: at ``ONES`` + suit the ranks held, at ``TWOS`` + suit those held twice, at
 ``JOKERS`` their count, at ``COUNT`` that of all cards. All kernels work in place and trust that the cards are there.
