@@ -253,7 +253,7 @@ def test_numbers_in_place_of_an_agents_own() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("careful:jokr=1", "no weight 'jokr'; did you mean joker?"),
+        ("careful:jokr=1", "no weight 'jokr'; did you mean joker"),
         ("careful:joker", "expected NAME=NUMBER"),
         ("careful:joker=much", "expected NAME=NUMBER"),
         ("careful:joker=nan", "expected a finite number"),
