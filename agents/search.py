@@ -217,8 +217,8 @@ def list_turns(
     At a draw a turn is the draw alone; the planner goes on with it.
     """
     obs = record[0]
-    turns[0, 0] = 1
-    turns[0, 1] = planner_action(obs, mask, key, w, hands, values, plans, room)
+    choice = planner_action(obs, mask, key, w, hands, values, plans, room)
+    turns[0, 0], turns[0, 1] = 1, choice
     read_hand(obs, hands[HAND])
     if obs["phase"] == DRAW:
         prepare(obs, w, values)
@@ -227,7 +227,10 @@ def list_turns(
     prepare(obs, w, values)
     count = rank_ends(obs, w, hands, values, plans, room, turns)
     refresh_legal(world[0], scratch)
-    return play_out(world, state, seen, scratch, hands, plans, room, turns, count)
+    count = find_actions(world, state, seen, scratch, hands, plans, room, turns, count)
+    if count == 0:  # a search of the solver that was cut off may have promised what it doesn't find again
+        turns[0, 0], turns[0, 1] = 1, choice
+    return max(count, 1)
 
 
 @kernel
@@ -304,7 +307,7 @@ def only_card(plan: np.ndarray) -> int:
 
 
 @kernel
-def play_out(
+def find_actions(
     world: np.ndarray,
     state: np.ndarray,
     seen: np.ndarray,
