@@ -20,6 +20,8 @@ TEMPLATE: Final = "page.html.j2"
 AUDIT_SECONDS: Final = 10
 """About how long the audits of an agent may take."""
 AUDIT_DEALS: Final = 200
+LEAST_DEALS: Final = 10
+"""However slow the agent is, so many deals against itself are played: the interval of fewer may be a point."""
 
 
 def write_report(folder: Path, *, audit: bool = True) -> tuple[list[Path], bool]:
@@ -71,7 +73,7 @@ def audit_findings(name: str, result: dict[str, Any]) -> list[Finding]:
     played = result["behaviour"][name]
     rounds = result["rounds"] / (result["deals"] * result["seatings"])
     cost = played["seconds_per_decision"] * played["decisions"] * rounds * players * (players + 1)
-    deals = int(min(max(AUDIT_SECONDS / max(cost, 1e-9), 2), AUDIT_DEALS))
+    deals = int(min(max(AUDIT_SECONDS / max(cost, 1e-9), LEAST_DEALS), AUDIT_DEALS))
     return [
         against_itself(name, rules, deals, result["seed"]),
         *hidden_and_company(name, rules, max(2, deals // 20), result["seed"]),

@@ -40,7 +40,7 @@ def test_each_rung_beats_the_one_below(better: str, worse: str, deals: int) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("players", [3, 4])
 def test_rungs_hold_at_bigger_tables(players: int) -> None:
-    points, half = margin(agents.make("planner"), agents.make("careful"), 150, Rules(players=players))
+    points, half = margin(agents.make("planner"), agents.make("careful"), 600, Rules(players=players))
     assert points > half
 
 
@@ -56,8 +56,9 @@ def test_planner_holds_back_for_a_hand_jolly_where_careful_opens() -> None:
 
 def test_known_cards_are_where_they_are_known_to_be() -> None:
     recycled = checked = 0
-    rules = Rules(players=3, hand_size=7, recycle_keep=0, opening_points=20, pack=(1,) * 52, jokers=2)
-    agent = agents.make("careful")
+    # A small pack of which nothing may stay out of the stock, played at random by all who open at once.
+    rules = Rules(players=3, hand_size=12, recycle_keep=0, opening_points=0, pack=(1,) * 52, jokers=2)
+    agent = agents.make("random")
     batch = table(agent, 20, 48, rules)
     for step in range(60):
         for row in range(0, 48, 12):
