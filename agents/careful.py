@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from agents.greedy import choose_joker, find_lays, first_legal
-from agents.others import caught, danger, nearness
+from agents.others import danger
 from agents.outs import read_reach, table_points, value_runs, value_sets
 from agents.weights import Weights, weigh
 from jolly_env import actions as act
@@ -24,42 +24,30 @@ from jolly_env.state import DRAW
 
 WEIGHTS: Final[Weights] = {
     "left": (0.5, "each point of the cards left in hand"),
-    "left_near": (0.5, "the same, times how near somebody else is to closing"),
     "joker": (10.0, "a joker kept"),
     "stock": (4.0, "a card of the stock, beyond what the hand can lay without it"),
-    "potential": (0.5, "what melds that lack a card are worth when a draw or a lay is chosen"),
     "out": (0.08, "each point of a meld that lacks one card, for each copy of it within reach"),
-    "in_row": (0.5, "a copy in the row, beside an unseen one"),
     "complete": (1.0, "each point of a meld in hand, for its cards"),
     "jokered": (0.6, "each point of a meld that lacks one card, if a joker is in hand"),
     "fit": (3.0, "each point of a card that fits the table, before the opening"),
     "idle": (0.2, "each point that a card to be thrown would cost in hand"),
     "second": (0.25, "the second copy of a card, beside the first"),
-    "danger_fit": (0.3, "each point that a thrown card makes on the table for the next player"),
-    "danger_meld": (0.5, "each point that it probably makes with cards of the next player"),
-    "danger_closed": (0.3, "both, while the next player has not opened"),
-    "passed": (0.5, "a card like one that the player threw is held less often by this factor"),
-    "close": (1.0, "each point that the others are reckoned to be caught with"),
+    "danger_meld": (0.5, "each point that a thrown card probably makes with cards of the next player"),
+    "danger_closed": (0.3, "the same, while the next player has not opened"),
 }
 """The weights of the choices, in points, with what each is for."""
 (
     LEFT,
-    LEFT_NEAR,
     JOKER_KEPT,
     STOCK,
-    POTENTIAL,
     OUT,
-    IN_ROW,
     COMPLETE,
     JOKERED,
     FIT,
     IDLE,
     SECOND,
-    DANGER_FIT,
     DANGER_MELD,
     DANGER_CLOSED,
-    PASSED,
-    CLOSE,
 ) = range(len(WEIGHTS))
 
 LOWEST: Final = -1e18
@@ -70,8 +58,8 @@ REACH, TABLE, KEEP = range(3)
 class CarefulAgent:
     """Plays what greedy might, after a look at what each choice leaves and gives away.
 
-    It knows how many copies of the cards that its melds lack are unseen or in the row, what the next player is known to
-    hold and has thrown, what a joker is worth that is kept, and how near the others are to closing.
+    It knows how many copies of the cards that its melds lack are unseen, what the next player is known to hold or may
+    hold, and what a joker is worth that is kept.
     """
 
     def __init__(self, **weights: float) -> None:
@@ -128,10 +116,10 @@ def careful_action(
 ) -> int:
     """Choose a legal action; -1 if there is none. ``hands`` and ``values`` are room as of :func:`new_scratch`."""
     read_hand(obs, hands[HAND])
-    read_reach(obs, w[IN_ROW], values[REACH])
+    read_reach(obs, values[REACH])
     if obs["phase"] == DRAW:
-        return choose_draw(obs, mask, w, hands, values)
-    action = choose_lay(obs, mask, w, hands, values)
+        return choose_draw(obs, mask, w, hands)
+    action = choose_lay(obs, mask, w, hands)
     if action < 0:
         action = choose_joker(obs, mask, hands[HAND])
     if action < 0:
@@ -140,23 +128,17 @@ def careful_action(
 
 
 @kernel
-def worth(obs: Any, hand: np.ndarray, w: np.ndarray, values: np.ndarray) -> float:
+def worth(obs: Any, hand: np.ndarray, w: np.ndarray) -> float:
     """Return what a hand is worth now, in points: what it lays, less what is left. Uses it up."""
     points = np.float64(lay_out(obs, hand, w[JOKER_KEPT]))
     if hand[COUNT] <= 1:
         bonus = obs["rules"][CLOSING_BONUS] + np.int64(32768) * obs["rules_high"][CLOSING_BONUS]
-        return points + bonus + w[CLOSE] * caught(obs)
-    points -= (w[LEFT] + w[LEFT_NEAR] * nearness(obs)) * hand_cost(hand)
-    points += w[JOKER_KEPT] * hand[JOKERS]
-    if w[POTENTIAL] != 0:
-        jokered = w[JOKERED] if hand[JOKERS] > 0 else 0.0
-        points += w[POTENTIAL] * value_runs(hand, values[REACH], 0.0, w[OUT], jokered, values[KEEP])
-        points += w[POTENTIAL] * value_sets(hand, values[REACH], 0.0, w[OUT], jokered, values[KEEP])
-    return points
+        return points + bonus
+    return points - w[LEFT] * hand_cost(hand) + w[JOKER_KEPT] * hand[JOKERS]
 
 
 @kernel
-def choose_draw(obs: Any, mask: np.ndarray, w: np.ndarray, hands: np.ndarray, values: np.ndarray) -> int:
+def choose_draw(obs: Any, mask: np.ndarray, w: np.ndarray, hands: np.ndarray) -> int:
     """Take from the row what brings more than a card of the stock; the stock otherwise."""
     if not mask[act.TAKE + 1]:
         return act.DRAW_STOCK if mask[act.DRAW_STOCK] else -1
@@ -165,7 +147,7 @@ def choose_draw(obs: Any, mask: np.ndarray, w: np.ndarray, hands: np.ndarray, va
     best_action, best = -1, LOWEST
     if mask[act.DRAW_STOCK]:
         copy_hand(hand, work)
-        best_action, best = act.DRAW_STOCK, worth(obs, work, w, values) + w[STOCK]
+        best_action, best = act.DRAW_STOCK, worth(obs, work, w) + w[STOCK]
     size: Any = np.int64(obs["row_size"])
     for count in range(1, min(size, act.MAX_TAKE) + 1):
         if not mask[act.TAKE + count]:
@@ -177,14 +159,14 @@ def choose_draw(obs: Any, mask: np.ndarray, w: np.ndarray, hands: np.ndarray, va
         if idle:
             continue
         copy_hand(hand, work)
-        value = worth(obs, work, w, values)
+        value = worth(obs, work, w)
         if value > best:
             best_action, best = act.TAKE + count, value
     return best_action
 
 
 @kernel
-def choose_lay(obs: Any, mask: np.ndarray, w: np.ndarray, hands: np.ndarray, values: np.ndarray) -> int:
+def choose_lay(obs: Any, mask: np.ndarray, w: np.ndarray, hands: np.ndarray) -> int:
     """Choose the lay, attach of a natural or swap that leads to most; -1 if there is none that pays for its joker."""
     hand, work, found = hands[HAND], hands[WORK], hands[FOUND]
     count = find_lays(obs, mask, found)
@@ -195,7 +177,7 @@ def choose_lay(obs: Any, mask: np.ndarray, w: np.ndarray, hands: np.ndarray, val
         spent = hand[JOKERS] - work[JOKERS]
         if obs["opened"][0] == 1 and spent > 0 and points <= w[JOKER_KEPT] * spent:
             continue
-        value = points + worth(obs, work, w, values)
+        value = points + worth(obs, work, w)
         if value > best:
             best_action, best = found[i], value
     return best_action
@@ -212,7 +194,6 @@ def choose_discard(
     value_runs(hand, values[REACH], w[COMPLETE], w[OUT], jokered, keep)
     value_sets(hand, values[REACH], w[COMPLETE], w[OUT], jokered, keep)
     table_points(obs, table)
-    idle = w[IDLE] * (1 + nearness(obs))
     best_action, best = -1, LOWEST
     for suit in range(SUITS):
         ranks = hand[ONES + suit]
@@ -227,9 +208,9 @@ def choose_discard(
                 kept += w[FIT] * table[card]
             if hand[TWOS + suit] >> rank & 1:
                 kept *= w[SECOND]
-            value = idle * HAND_VALUE[card] - kept
+            value = w[IDLE] * HAND_VALUE[card] - kept
             if hand[COUNT] > 1:
-                value -= danger(obs, card, table, w[DANGER_FIT], w[DANGER_MELD], w[DANGER_CLOSED], w[PASSED])
+                value -= danger(obs, card, table, 0.0, w[DANGER_MELD], w[DANGER_CLOSED])
             value += 1e-6 * np.float64(np.int64(key * np.uint64(2 * card + 1) >> np.uint64(57)))
             if value > best:
                 best_action, best = act.DISCARD + card, value

@@ -36,15 +36,12 @@ def caught(obs: Any) -> float:
 
 
 @kernel
-def holding(obs: Any, player: int, card: int, share: float, passed: float) -> float:
+def holding(obs: Any, player: int, card: int, share: float) -> float:
     """Return how many copies of a card a player probably holds, at most 1.
 
-    Known ones, and a ``share`` of the unseen ones, fewer by the factor ``passed`` if the player has thrown that card.
+    Known ones, and a ``share`` of the unseen ones.
     """
-    unseen = share * obs["unseen"][card]
-    if obs["discarded"][player, card] > 0:
-        unseen *= passed
-    return min(1.0, obs["known"][player, card] + unseen)
+    return min(1.0, obs["known"][player, card] + share * obs["unseen"][card])
 
 
 @kernel
@@ -58,13 +55,13 @@ def unknown_share(obs: Any, player: int) -> float:
 
 
 @kernel
-def meld_points(obs: Any, player: int, card: int, share: float, passed: float) -> float:
+def meld_points(obs: Any, player: int, card: int, share: float) -> float:
     """Return the points that a player is expected to make with a card and two that it probably holds."""
     suit, rank = card // RANKS, card % RANKS
     total, held, pairs = 0.0, 0.0, 0.0
     for other in range(SUITS):
         if other != suit:
-            p = holding(obs, player, RANKS * other + rank, share, passed)
+            p = holding(obs, player, RANKS * other + rank, share)
             pairs += held * p
             held += p
     total += pairs * 3 * SET_VALUE[rank]
@@ -73,13 +70,13 @@ def meld_points(obs: Any, player: int, card: int, share: float, passed: float) -
             p = 1.0
             for at in range(low, low + 3):
                 if at != place:
-                    p *= holding(obs, player, RANKS * suit + at % RANKS, share, passed)
+                    p *= holding(obs, player, RANKS * suit + at % RANKS, share)
             total += p * (PLACE_VALUE[low] + PLACE_VALUE[low + 1] + PLACE_VALUE[low + 2])
     return total
 
 
 @kernel
-def danger(obs: Any, card: int, table: np.ndarray, fit: float, meld: float, closed: float, passed: float) -> float:
+def danger(obs: Any, card: int, table: np.ndarray, fit: float, meld: float, closed: float) -> float:
     """Return what throwing a card gives to the next player, in points.
 
     ``fit`` counts each point that it makes on the table (``table`` as of :func:`agents.outs.table_points`), ``meld``
@@ -91,4 +88,4 @@ def danger(obs: Any, card: int, table: np.ndarray, fit: float, meld: float, clos
         return 0.0
     if card == JOKER:
         return factor * meld * JOKER_POINTS
-    return factor * (fit * table[card] + meld * meld_points(obs, 1, card, unknown_share(obs, 1), passed))
+    return factor * (fit * table[card] + meld * meld_points(obs, 1, card, unknown_share(obs, 1)))

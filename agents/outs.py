@@ -21,13 +21,10 @@ STARTS: Final = (1 << act.RUN_STARTS) - 1
 
 
 @kernel
-def read_reach(obs: Any, in_row: float, reach: np.ndarray) -> None:
-    """Write the copies of each card that may come: unseen ones, and ``in_row`` for each that may be taken."""
+def read_reach(obs: Any, reach: np.ndarray) -> None:
+    """Write the copies of each card that may come: those that are unseen."""
     for card in range(CARD_KINDS):
         reach[card] = obs["unseen"][card]
-    if obs["opened"][0] == 1 and in_row != 0:
-        for i in range(obs["row_size"]):
-            reach[obs["row_cards"][i]] += in_row
 
 
 @kernel

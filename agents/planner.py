@@ -29,23 +29,16 @@ from jolly_env.state import DRAW
 WEIGHTS: Final[Weights] = {
     "left": (0.5, "each point of the cards left in hand"),
     "left_near": (0.5, "the same, times how near somebody else is to closing"),
-    "left_late": (0.0, "the same, for each ten turns that the observer has had"),
     "joker": (12.0, "a joker kept"),
     "potential": (0.5, "melds in hand that lack a card"),
     "out": (0.1, "each point of such a meld, for each copy of the card within reach"),
-    "in_row": (0.5, "a copy in the row, beside an unseen one"),
     "jokered": (0.3, "each point of such a meld, if a joker is in hand"),
     "fit": (0.3, "each point of a card that fits the table, before the opening"),
-    "stock": (1.0, "a card of the stock, beyond what it is reckoned to bring"),
-    "shown": (0.5, "a card taken from the row and kept, which the others then know"),
     "danger_fit": (0.3, "each point that a thrown card makes on the table for the next player"),
     "danger_meld": (0.5, "each point that it probably makes with cards of the next player"),
-    "danger_closed": (0.3, "both, while the next player has not opened"),
-    "passed": (0.5, "a card like one that the player threw is held less often by this factor"),
     "close": (1.0, "each point that the others are reckoned to be caught with"),
     "open": (10.0, "to have opened"),
     "hold": (1.5, "each point that could be laid and is held back, before the opening"),
-    "hold_open": (0.5, "each point that could be laid and is held back, later"),
     "jolly": (0.2, "the chance of a Hand-Jolly, when one card too many is left"),
     "jolly_rate": (0.7, "the same chance for each further card, as a factor"),
 }
@@ -53,23 +46,16 @@ WEIGHTS: Final[Weights] = {
 (
     LEFT,
     LEFT_NEAR,
-    LEFT_LATE,
     JOKER_KEPT,
     POTENTIAL,
     OUT,
-    IN_ROW,
     JOKERED,
     FIT,
-    STOCK,
-    SHOWN,
     DANGER_FIT,
     DANGER_MELD,
-    DANGER_CLOSED,
-    PASSED,
     CLOSE,
     OPEN,
     HOLD,
-    HOLD_OPEN,
     JOLLY,
     JOLLY_RATE,
 ) = range(len(WEIGHTS))
@@ -186,12 +172,10 @@ def planner_action(
 @kernel
 def prepare(obs: Any, w: np.ndarray, values: np.ndarray) -> None:
     """Work out what does not depend on the hand: reach, what fits the table, and the danger of each card."""
-    read_reach(obs, w[IN_ROW], values[REACH])
+    read_reach(obs, values[REACH])
     table_points(obs, values[TABLE])
     for card in range(CARD_KINDS):
-        values[DANGER][card] = danger(
-            obs, card, values[TABLE], w[DANGER_FIT], w[DANGER_MELD], w[DANGER_CLOSED], w[PASSED]
-        )
+        values[DANGER][card] = danger(obs, card, values[TABLE], w[DANGER_FIT], w[DANGER_MELD], 0.0)
 
 
 @kernel
@@ -239,7 +223,6 @@ def end_value(
     value -= price_of_left(obs, w) * hand_cost(left)
     value += w[JOKER_KEPT] * left[JOKERS]
     if opened:
-        value += w[HOLD_OPEN] * (most - points)
         return value + (w[OPEN] if jolly else 0.0)
     value += w[HOLD] * (most - points)
     chance = w[JOLLY] * w[JOLLY_RATE] ** (fewest - 2)
@@ -249,8 +232,7 @@ def end_value(
 @kernel
 def price_of_left(obs: Any, w: np.ndarray) -> float:
     """Return what each point of the cards left in hand costs."""
-    turns = (obs["turn"] + np.int64(32768) * obs["turn_high"]) / obs["rules"][PLAYERS]
-    return w[LEFT] + w[LEFT_NEAR] * nearness(obs) + w[LEFT_LATE] * 0.1 * turns
+    return w[LEFT] + w[LEFT_NEAR] * nearness(obs)
 
 
 @kernel
@@ -314,7 +296,7 @@ def choose_draw(
     drawn[:] = LOWEST
     read_fits(obs, fits)
     if mask[act.DRAW_STOCK]:
-        drawn[act.DRAW_STOCK] = w[STOCK] + value_stock(obs, w, hands, values, plans, room)
+        drawn[act.DRAW_STOCK] = value_stock(obs, w, hands, values, plans, room)
     copy_hand(hand, work)
     size: Any = np.int64(obs["row_size"])
     best = np.int64(act.DRAW_STOCK if mask[act.DRAW_STOCK] else -1)
@@ -327,7 +309,7 @@ def choose_draw(
         add_card(work, card)
         if idle:
             continue
-        drawn[act.TAKE + count] = best_turn(obs, work, w, hands, values, plans, room)[1] - w[SHOWN] * count
+        drawn[act.TAKE + count] = best_turn(obs, work, w, hands, values, plans, room)[1]
         if best < 0 or drawn[act.TAKE + count] > drawn[best]:
             best = np.int64(act.TAKE + count)
     return best
