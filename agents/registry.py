@@ -23,7 +23,7 @@ NAMES: Final[dict[str, str]] = {
     "search": "tries the planner's few best turns in worlds that agree with what is known",
 }
 """The rungs, weakest first, with what each does."""
-LEVELS: Final[dict[str, str]] = {"easy": "greedy", "medium": "careful", "hard": "planner", "expert": "search"}
+LEVELS: Final[dict[str, str]] = {"easy": "greedy", "medium": "careful", "hard": "planner"}
 """Names that a person may choose a strength by."""
 
 
