@@ -22,7 +22,7 @@ NAMES: Final[dict[str, str]] = {
     "planner": "compares whole turns by their exact ends, holds back where that promises more",
     "search": "tries the planner's few best turns in worlds that agree with what is known",
 }
-"""The rungs, weakest first, with what each does."""
+"""The rungs in the order of the ladder, with what each does; docs/results.md tells how strong each is."""
 LEVELS: Final[dict[str, str]] = {"easy": "greedy", "medium": "careful", "hard": "planner"}
 """Names that a person may choose a strength by."""
 
