@@ -47,7 +47,7 @@ from jolly_env.packing import new_scratch as new_engine_scratch
 from jolly_env.rules import PLAYERS
 from jolly_env.state import DRAW, ROUND_OVER, STATE
 
-CANDIDATES: Final = 4
+CANDIDATES: Final = 8
 """Turns that are tried."""
 CHUNK: Final = 8
 """Worlds between two looks at what has fallen behind."""
@@ -62,11 +62,11 @@ LONGEST: Final = 64
 class SearchAgent:
     """Tries the planner's few best turns in sampled worlds, and leaves the planner's choice only for a sure gain.
 
-    It knows what the planner knows, and what the others probably hold. With 64 worlds a decision takes some tens of
+    It knows what the planner knows, and what the others probably hold. With 128 worlds a decision takes some tens of
     milliseconds; ``milliseconds`` ends a decision earlier (and then the choice depends on the speed of the machine).
     """
 
-    def __init__(self, worlds: float = 64, milliseconds: float = 0, **weights: float) -> None:
+    def __init__(self, worlds: float = 128, milliseconds: float = 0, **weights: float) -> None:
         """Take the most worlds and time (0: any) of a decision, and weights in place of the planner's own."""
         if not (worlds >= 1 and float(worlds).is_integer()):
             raise ValueError(f"worlds={worlds:g}: expected a whole number of at least 1")
@@ -110,10 +110,11 @@ class SearchAgent:
         for first in range(0, self.worlds, CHUNK):
             last = min(first + CHUNK, self.worlds)
             think(record, mask, key, self.weights, worlds, first, last, turns, alive, margins, *self._room.parts)
-            paired = margins[:, :last] - margins[0, :last]
-            gains, errors = paired.mean(axis=1), paired.std(axis=1) / np.sqrt(max(last - 1, 1))
+            gains, errors = paired(margins[:, :last], 0)
             if last >= LEAST:
-                alive &= gains + ERRORS * errors >= 0
+                for rival in (0, int(np.argmax(np.where(alive, gains, -np.inf)))):
+                    behind, error = paired(margins[:, :last], rival)
+                    alive &= behind + ERRORS * error >= 0
                 alive[0] = True
                 if alive.sum() == 1:
                     break
@@ -121,6 +122,12 @@ class SearchAgent:
                 break
         sure = alive & (gains > ERRORS * errors) & (last >= 2)
         return int(np.argmax(np.where(sure, gains, 0.0)))
+
+
+def paired(margins: np.ndarray, rival: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return by how much turns gain on a rival in the same worlds, and the standard errors: float64[C] each."""
+    gains = margins - margins[rival]
+    return gains.mean(axis=1), gains.std(axis=1) / np.sqrt(max(gains.shape[1] - 1, 1))
 
 
 class Room:

@@ -8,6 +8,7 @@ is written from that alone.
 from __future__ import annotations
 
 import json
+import secrets
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,12 +17,15 @@ from typing import Any
 
 from benchmarks.machine import parse_options
 from eval.__main__ import main as evaluate
-from eval.cli import main_guard
-from eval.files import write_json, write_text
+from eval.cli import DONE, FAILED, main_guard
+from eval.files import write_json, write_text, writing
+from eval.origin import origin
+from jolly_env.rules import Rules
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "ladder"
 PAGE = ROOT / "docs" / "results.md"
+PICTURE = ROOT / "docs" / "pictures" / "budget.png"
 KEPT = (
     "deals",
     "rounds",
@@ -47,6 +51,8 @@ Example: python -m benchmarks.ladder --only pairs-2p,budget-4"""
 
 RUNGS = ("random", "greedy", "careful", "planner")
 WORLDS = (4, 16, 64, 256)
+AUDITS = {"random": 2000, "greedy": 2000, "careful": 2000, "planner": 2000, "search": 100}
+"""In how many deals each rung is audited."""
 IDEAS = {
     "careful": {
         "out=0": "outs: copies of the missing card within reach",
@@ -101,6 +107,8 @@ def runs() -> dict[str, list[str]]:
     found["search-2p"] = ["search", "planner", "--deals", "500"]
     for worlds in WORLDS:
         found[f"budget-{worlds}"] = [f"search:worlds={worlds}", "planner", "--deals", "300"]
+    for agent, deals in AUDITS.items():
+        found[f"audit-{agent}"] = [agent, "--deals", str(deals)]
     for agent, ideas in IDEAS.items():
         for idea in ideas:
             found[without(agent, idea)] = [agent, f"{agent}:{idea}", "--deals", "5000"]
@@ -140,6 +148,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = play(name)
             if code:
                 return code
+    if any(read(f"budget-{worlds}") for worlds in WORLDS):
+        draw_budget()
     write_text(PAGE, page())
     print(f"wrote {PAGE.relative_to(ROOT)}")
     return 0
@@ -149,13 +159,28 @@ def play(name: str) -> int:
     """Play a run, or what is missing of it, and keep its figures; return the exit code."""
     folder = Path("runs") / "ladder" / name
     print(f"== {name}", flush=True)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    if name.startswith("audit-"):
+        return play_audit(name)
     code = evaluate(["run", *runs()[name], "--out", str(folder)])
     if code:
         return code
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    RESULTS.mkdir(parents=True, exist_ok=True)
     write_json(RESULTS / f"{name}.json", {key: result[key] for key in KEPT})
     return 0
+
+
+def play_audit(name: str) -> int:
+    """Audit a rung as ``python -m eval audit`` does, and keep what was found; return the exit code."""
+    from eval.audit import audited, line
+
+    agent, _, deals = runs()[name]
+    seed = secrets.randbits(32)
+    findings = audited(agent, Rules(), int(deals), seed)
+    print("\n".join(line(finding) for finding in findings))
+    found = [finding._asdict() for finding in findings]
+    write_json(RESULTS / f"{name}.json", {"findings": found, "seed": seed, **origin(PROG, ["--only", name])})
+    return DONE if all(finding.passed for finding in findings) else FAILED
 
 
 def read(name: str) -> dict[str, Any] | None:
@@ -180,7 +205,7 @@ def page() -> str:
         "from `benchmarks/results/ladder/`, where each run's seed, command, commit and versions stand.",
         "",
     ]
-    return "\n".join([*parts, *ladder(), *bigger(), *behaviour(), *search(), *ablations()]) + "\n"
+    return "\n".join([*parts, *ladder(), *bigger(), *behaviour(), *search(), *audits(), *ablations()]) + "\n"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -286,7 +311,7 @@ def behaviour() -> list[str]:
 def search() -> list[str]:
     """Return what the search gains, by its budget."""
     rows = []
-    for name, label in [("search-2p", "64 (500 deals)"), *((f"budget-{n}", f"{n} (300 deals)") for n in WORLDS)]:
+    for name, label in [("search-2p", "128 (500 deals)"), *((f"budget-{n}", f"{n} (300 deals)") for n in WORLDS)]:
         result = read(name)
         if result is None:
             continue
@@ -296,7 +321,38 @@ def search() -> list[str]:
     if not rows:
         return []
     head = ("worlds", "points against the planner", "scores more in", "milliseconds a decision")
-    return ["## Search against its budget", "", *table(head, rows)]
+    picture = "![points against worlds](pictures/budget.png)"
+    return ["## Search against its budget", "", *table(head, rows), picture, ""]
+
+
+def draw_budget() -> None:
+    """Draw what the search gains by its budget."""
+    from matplotlib.figure import Figure
+
+    results = {worlds: read(f"budget-{worlds}") for worlds in WORLDS}
+    gains = {worlds: next(iter(result["agents"].values())) for worlds, result in results.items() if result is not None}
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    means = [gain["points"] for gain in gains.values()]
+    ends = [[abs(end - gain["points"]) for end in gain["points_ci"]] for gain in gains.values()]
+    axes.errorbar(list(gains), means, yerr=list(zip(*ends, strict=True)), fmt="o-", capsize=4)
+    axes.axhline(0, color="0.6", linewidth=1)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(WORLDS, [str(worlds) for worlds in WORLDS])
+    axes.set_xlabel("worlds a decision")
+    axes.set_ylabel("points per round against the planner, 95% interval")
+    with writing(PICTURE) as beside:
+        figure.savefig(beside, dpi=120)
+
+
+def audits() -> list[str]:
+    """Return what the audits found."""
+    rows = [
+        (agent, finding["name"], "passed" if finding["passed"] else "FAILED", finding["told"])
+        for agent in AUDITS
+        for finding in (read(f"audit-{agent}") or {"findings": []})["findings"]
+    ]
+    return ["## Audits", "", *table(("agent", "audit", "", "what was found"), rows)] if rows else []
 
 
 def ablations() -> list[str]:

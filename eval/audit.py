@@ -53,11 +53,16 @@ def audit(options: Audit) -> int:
     rules = parse_rules(options.rules, options.players)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     make(options.agent)
-    findings = [against_itself(options.agent, rules, options.deals, seed)]
-    findings += hidden_and_company(options.agent, rules, max(2, options.deals // SHARE), seed)
+    findings = audited(options.agent, rules, options.deals, seed)
     for finding in findings:
         print(line(finding))
     return DONE if all(finding.passed for finding in findings) else FAILED
+
+
+def audited(name: str, rules: Rules, deals: int, seed: int) -> list[Finding]:
+    """Run all audits of an agent."""
+    found = hidden_and_company(name, rules, max(2, deals // SHARE), seed)
+    return [against_itself(name, rules, deals, seed), *found]
 
 
 def line(finding: Finding) -> str:

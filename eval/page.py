@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from eval.audit import Finding, against_itself, hidden_and_company
+from eval.audit import Finding, audited
 from eval.behaviour import FIGURES
 from eval.files import write_text
 from eval.pictures import PAIRS, PICTURE, RATINGS, draw_pairs, draw_points, draw_ratings
@@ -74,10 +74,7 @@ def audit_findings(name: str, result: dict[str, Any]) -> list[Finding]:
     rounds = result["rounds"] / (result["deals"] * result["seatings"])
     cost = played["seconds_per_decision"] * played["decisions"] * rounds * players * (players + 1)
     deals = int(min(max(AUDIT_SECONDS / max(cost, 1e-9), LEAST_DEALS), AUDIT_DEALS))
-    return [
-        against_itself(name, rules, deals, result["seed"]),
-        *hidden_and_company(name, rules, max(2, deals // 20), result["seed"]),
-    ]
+    return audited(name, rules, deals, result["seed"])
 
 
 def _makers(result: dict[str, Any]) -> list[str]:
