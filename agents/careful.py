@@ -25,10 +25,8 @@ from jolly_env.state import DRAW
 WEIGHTS: Final[Weights] = {
     "left": (0.5, "each point of the cards left in hand"),
     "joker": (10.0, "a joker kept"),
-    "stock": (4.0, "a card of the stock, beyond what the hand can lay without it"),
     "out": (0.08, "each point of a meld that lacks one card, for each copy of it within reach"),
     "complete": (1.0, "each point of a meld in hand, for its cards"),
-    "jokered": (0.6, "each point of a meld that lacks one card, if a joker is in hand"),
     "fit": (3.0, "each point of a card that fits the table, before the opening"),
     "idle": (0.2, "each point that a card to be thrown would cost in hand"),
     "second": (0.25, "the second copy of a card, beside the first"),
@@ -39,10 +37,8 @@ WEIGHTS: Final[Weights] = {
 (
     LEFT,
     JOKER_KEPT,
-    STOCK,
     OUT,
     COMPLETE,
-    JOKERED,
     FIT,
     IDLE,
     SECOND,
@@ -147,7 +143,7 @@ def choose_draw(obs: Any, mask: np.ndarray, w: np.ndarray, hands: np.ndarray) ->
     best_action, best = -1, LOWEST
     if mask[act.DRAW_STOCK]:
         copy_hand(hand, work)
-        best_action, best = act.DRAW_STOCK, worth(obs, work, w) + w[STOCK]
+        best_action, best = act.DRAW_STOCK, worth(obs, work, w)
     size: Any = np.int64(obs["row_size"])
     for count in range(1, min(size, act.MAX_TAKE) + 1):
         if not mask[act.TAKE + count]:
@@ -190,9 +186,8 @@ def choose_discard(
     """Throw the card that serves least and gives least away; a joker only if there is nothing else. Ties by the key."""
     hand, keep, table = hands[HAND], values[KEEP], values[TABLE]
     keep[:] = 0
-    jokered = w[JOKERED] if hand[JOKERS] > 0 else 0.0
-    value_runs(hand, values[REACH], w[COMPLETE], w[OUT], jokered, keep)
-    value_sets(hand, values[REACH], w[COMPLETE], w[OUT], jokered, keep)
+    value_runs(hand, values[REACH], w[COMPLETE], w[OUT], 0.0, keep)
+    value_sets(hand, values[REACH], w[COMPLETE], w[OUT], 0.0, keep)
     table_points(obs, table)
     best_action, best = -1, LOWEST
     for suit in range(SUITS):

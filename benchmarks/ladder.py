@@ -59,9 +59,7 @@ IDEAS = {
         "danger_meld=0": "danger: what goes with known and unseen cards of the next player",
         "danger_closed=0": "danger before the next player has opened",
         "joker=0": "the price of a joker",
-        "jokered=0": "melds that lack a card, with a joker in hand",
         "fit=0": "cards that fit the table, before the opening",
-        "stock=0": "what a take has to be worth more than the stock",
     },
     "planner": {
         "hold=0,jolly=0": "holding back before the opening",
@@ -77,6 +75,8 @@ IDEAS = {
     },
 }
 """What is taken out of a bot, by its weights, and what idea that is."""
+IDEA_DEALS = {"careful": (20_000, 5_000), "planner": (5_000, 1_500)}
+"""Deals for each idea, at tables for two and for four."""
 GONE = {
     "careful": {
         "in_row": "outs that lie in the row",
@@ -85,6 +85,8 @@ GONE = {
         "potential": "draws and lays weigh what may still come",
         "left_near": "how near the others are to closing",
         "close": "what the others are caught with",
+        "jokered": "melds that lack a card, with a joker in hand",
+        "stock": "what a take has to be worth more than the stock",
     },
     "planner": {
         "hold_open": "holding back after the opening",
@@ -110,11 +112,12 @@ def runs() -> dict[str, list[str]]:
     for agent, deals in AUDITS.items():
         found[f"audit-{agent}"] = [agent, "--deals", str(deals)]
     for agent, ideas in IDEAS.items():
+        two, four = IDEA_DEALS[agent]
         for idea in ideas:
-            found[without(agent, idea)] = [agent, f"{agent}:{idea}", "--deals", "5000"]
-    for idea in IDEAS["planner"]:
-        many = ["--players", "4", "--deals", "1500"]
-        found[without("planner-4p", idea)] = ["planner", f"planner:{idea}", *many]
+            found[without(agent, idea)] = [agent, f"{agent}:{idea}", "--deals", str(two)]
+        for idea in ideas:
+            many = ["--players", "4", "--deals", str(four)]
+            found[without(f"{agent}-4p", idea)] = [agent, f"{agent}:{idea}", *many]
     return found
 
 
@@ -361,7 +364,8 @@ def ablations() -> list[str]:
     for agent, ideas in IDEAS.items():
         rows = [idea_row(agent, weights, idea) for weights, idea in ideas.items()]
         lines += [f"## What each idea of `{agent}` is worth", ""]
-        lines += ["Against itself without the idea: 5,000 deals for two; for four, 1,500 against a field.", ""]
+        two, four = IDEA_DEALS[agent]
+        lines += [f"Against itself without the idea: {two:,} deals for two; for four, {four:,} against a field.", ""]
         lines += table(("idea", "without it", "points, two players", "points, four players"), rows)
         lines += ["Worth nothing, and therefore taken out (as measured before):", ""]
         rows = [idea_row(agent, name, idea) for name, idea in GONE[agent].items()]
