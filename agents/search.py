@@ -62,11 +62,11 @@ LONGEST: Final = 64
 class SearchAgent:
     """Tries the planner's few best turns in sampled worlds, and leaves the planner's choice only for a sure gain.
 
-    It knows what the planner knows, and what the others probably hold. With 128 worlds a decision takes some tens of
+    It knows what the planner knows, and what the others probably hold. With 256 worlds a decision takes some tenths of
     milliseconds; ``milliseconds`` ends a decision earlier (and then the choice depends on the speed of the machine).
     """
 
-    def __init__(self, worlds: float = 128, milliseconds: float = 0, **weights: float) -> None:
+    def __init__(self, worlds: float = 256, milliseconds: float = 0, **weights: float) -> None:
         """Take the most worlds and time (0: any) of a decision, and weights in place of the planner's own."""
         if not (worlds >= 1 and float(worlds).is_integer()):
             raise ValueError(f"worlds={worlds:g}: expected a whole number of at least 1")

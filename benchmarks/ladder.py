@@ -50,7 +50,8 @@ DESCRIPTION = """Play the runs of docs/results.md that are not there yet, and wr
 Example: python -m benchmarks.ladder --only pairs-2p,budget-4"""
 
 RUNGS = ("random", "greedy", "careful", "planner")
-WORLDS = (4, 16, 64, 256)
+BUDGETS = {4: "budget-4", 16: "budget-16", 64: "budget-64", 256: "search-2p"}
+"""The runs with so many worlds a decision; the last are what the search has by default."""
 AUDITS = {"random": 2000, "greedy": 2000, "careful": 2000, "planner": 2000, "search": 100}
 """In how many deals each rung is audited."""
 IDEAS = {
@@ -107,8 +108,8 @@ def runs() -> dict[str, list[str]]:
     for better, worse in zip(RUNGS[1:], RUNGS, strict=False):
         found[f"{better}-4p"] = [better, worse, "--players", "4", "--deals", "5000"]
     found["search-2p"] = ["search", "planner", "--deals", "500"]
-    for worlds in WORLDS:
-        found[f"budget-{worlds}"] = [f"search:worlds={worlds}", "planner", "--deals", "300"]
+    for worlds, name in BUDGETS.items():
+        found.setdefault(name, [f"search:worlds={worlds}", "planner", "--deals", "300"])
     for agent, deals in AUDITS.items():
         found[f"audit-{agent}"] = [agent, "--deals", str(deals)]
     for agent, ideas in IDEAS.items():
@@ -151,7 +152,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = play(name)
             if code:
                 return code
-    if any(read(f"budget-{worlds}") for worlds in WORLDS):
+    if any(read(name) for name in BUDGETS.values()):
         draw_budget()
     write_text(PAGE, page())
     print(f"wrote {PAGE.relative_to(ROOT)}")
@@ -314,12 +315,13 @@ def behaviour() -> list[str]:
 def search() -> list[str]:
     """Return what the search gains, by its budget."""
     rows = []
-    for name, label in [("search-2p", "128 (500 deals)"), *((f"budget-{n}", f"{n} (300 deals)") for n in WORLDS)]:
+    for worlds, name in BUDGETS.items():
         result = read(name)
         if result is None:
             continue
         agent = next(iter(result["agents"]))
         seconds = result["behaviour"][agent]["seconds_per_decision"]
+        label = f"{worlds} ({result['deals']} deals)"
         rows.append((label, points(result["agents"][agent]), share(result["agents"][agent]), f"{1000 * seconds:.1f}"))
     if not rows:
         return []
@@ -332,7 +334,7 @@ def draw_budget() -> None:
     """Draw what the search gains by its budget."""
     from matplotlib.figure import Figure
 
-    results = {worlds: read(f"budget-{worlds}") for worlds in WORLDS}
+    results = {worlds: read(name) for worlds, name in BUDGETS.items()}
     gains = {worlds: next(iter(result["agents"].values())) for worlds, result in results.items() if result is not None}
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
@@ -341,7 +343,7 @@ def draw_budget() -> None:
     axes.errorbar(list(gains), means, yerr=list(zip(*ends, strict=True)), fmt="o-", capsize=4)
     axes.axhline(0, color="0.6", linewidth=1)
     axes.set_xscale("log", base=2)
-    axes.set_xticks(WORLDS, [str(worlds) for worlds in WORLDS])
+    axes.set_xticks(list(BUDGETS), [str(worlds) for worlds in BUDGETS])
     axes.set_xlabel("worlds a decision")
     axes.set_ylabel("points per round against the planner, 95% interval")
     with writing(PICTURE) as beside:
