@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import gymnasium
@@ -115,6 +116,19 @@ def test_a_bad_action_in_one_row_plays_in_none() -> None:
     with pytest.raises(ValueError, match="deck"):
         env.reset(options={"deck": [0]})
     env.reset(options={"colour": "blue"})
+
+
+@pytest.mark.parametrize("options", [0, 5, "deck", ["deck"]])
+def test_options_are_a_mapping(options: Any) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"options={options!r}: expected a mapping")):
+        JollyVectorEnv(2).reset(seed=1, options=options)
+
+
+def test_a_seed_leaves_room_for_those_of_the_other_rows() -> None:
+    env = JollyVectorEnv(2)
+    env.reset(seed=2**64 - 2)
+    with pytest.raises(ValueError, match=f"seed={2**64 - 1}: expected a whole number from 0 to {2**64 - 2}"):
+        env.reset(seed=2**64 - 1)
 
 
 def test_a_cheating_opponent_in_the_vector_environment() -> None:
