@@ -23,7 +23,7 @@ NAMES: Final[dict[str, str]] = {
     "search": "tries the planner's few best turns in worlds that agree with what is known",
 }
 """The rungs in the order of the ladder, with what each does; docs/results.md tells how strong each is."""
-LEVELS: Final[dict[str, str]] = {"easy": "greedy", "medium": "careful", "hard": "planner"}
+LEVELS: Final[dict[str, str]] = {"easy": "greedy", "medium": "careful", "hard": "planner", "expert": "search"}
 """Names that a person may choose a strength by."""
 
 
@@ -49,7 +49,7 @@ def make(name: str) -> Agent:
     """Return the agent of this name; ``ValueError`` of one line if there is none or it can't be made.
 
     ``name`` is a rung (:data:`NAMES`) or a level of strength (:data:`LEVELS`), a rung with numbers in place of its own
-    (``careful:joker=20,stock=2``), the path of a run folder or of weights (``runs/x/best``), or the path of a file and
+    (``careful:joker=20,fit=2``), the path of a run folder or of weights (``runs/x/best``), or the path of a file and
     a class in it (``mybots.py:Cautious``), which is made without arguments.
     """
     if not isinstance(name, str):
@@ -78,7 +78,7 @@ def make(name: str) -> Agent:
 
 
 def _with_options(name: str, rung: str, text: str) -> Agent:
-    """Return a rung with the options that stand behind its name, as in joker=20,stock=2."""
+    """Return a rung with the options that stand behind its name, as in joker=20,fit=2."""
     options: dict[str, float] = {}
     for part in text.split(",") if text else ():
         key, sign, value = part.partition("=")
@@ -87,7 +87,7 @@ def _with_options(name: str, rung: str, text: str) -> Agent:
         except ValueError:
             sign = ""
         if not sign or not key.strip().isidentifier():
-            raise ValueError(f"agent {name!r}: {part!r}: expected NAME=NUMBER, as in careful:joker=20,stock=2")
+            raise ValueError(f"agent {name!r}: {part!r}: expected NAME=NUMBER, as in careful:joker=20,fit=2")
     try:
         return _MAKERS[rung](**options)
     except TypeError as error:

@@ -62,8 +62,8 @@ LONGEST: Final = 64
 class SearchAgent:
     """Tries the planner's few best turns in sampled worlds, and leaves the planner's choice only for a sure gain.
 
-    It knows what the planner knows, and what the others probably hold. With 256 worlds a decision takes some tenths of
-    milliseconds; ``milliseconds`` ends a decision earlier (and then the choice depends on the speed of the machine).
+    It knows what the planner knows, and what the others probably hold. With 256 worlds a decision takes about a tenth
+    of a second; ``milliseconds`` ends a decision earlier (and then the choice depends on the speed of the machine).
     """
 
     def __init__(self, worlds: float = 256, milliseconds: float = 0, **weights: float) -> None:

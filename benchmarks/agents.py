@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -15,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.engine import ratio, say
+from benchmarks.engine import ratio
 from eval.cli import main_guard
-from eval.files import write_json
 from eval.origin import origin
 
 PROG = "python -m benchmarks.agents"
@@ -36,11 +34,9 @@ SEARCHED = 120
 
 
 @dataclass
-class Options:
+class Options(machine.Options):
     """The options of the command."""
 
-    json: str | None = None
-    """Write the result as JSON to this file; to standard output if none is named."""
     repeats: int = 7
     """How often each rung decides all positions; the rungs take turns."""
     worlds: int = 64
@@ -52,9 +48,7 @@ class Options:
 
     def check(self) -> None:
         """Raise ``ValueError`` for a number that makes no sense."""
-        for name in ("repeats", "worlds"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"--{name} {getattr(self, name)}: expected at least 1")
+        self.at_least_one("repeats", "worlds")
 
 
 def moments() -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -131,20 +125,20 @@ def measure(options: Options, argv: Sequence[str]) -> dict[str, Any]:
     """Return the whole result."""
     arena = solver = None
     if options.arena:
-        say("playing 10,000 deals on all cores ...")
+        machine.say("playing 10,000 deals on all cores ...")
         arena = time_arena()
     machine.use_one_core()
-    say("timing the rungs ...")
+    machine.say("timing the rungs ...")
     seen = moments()
     rates = time_rungs(seen, options.repeats)
     ratios = ratio(rates, "planner", "greedy")
     assert ratios is not None
-    say("timing the search ...")
+    machine.say("timing the search ...")
     search = time_search(seen, options.worlds)
     if options.solver:
         from benchmarks.solver import figures
 
-        say("timing the lay-down solver ...")
+        machine.say("timing the lay-down solver ...")
         solver = figures()
     return {
         "ratio": ratios["median"],
@@ -178,14 +172,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if argv is None else argv)
     options = machine.parse_options(Options, PROG, DESCRIPTION, given)
     options.check()
-    result = measure(options, given)
-    if options.json == "-":
-        print(json.dumps(result, indent=2))
-        return
-    show(result)
-    if options.json is not None:
-        write_json(options.json, result)
-        say(f"wrote {options.json}")
+    machine.deliver(measure(options, given), options.json, show)
 
 
 if __name__ == "__main__":

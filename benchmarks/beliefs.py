@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.engine import say
 from eval.cli import main_guard
-from eval.files import write_json, writing
+from eval.files import writing
 from eval.origin import origin
 
 PROG = "python -m benchmarks.beliefs"
@@ -29,11 +27,9 @@ BINS = 10
 
 
 @dataclass
-class Options:
+class Options(machine.Options):
     """The options of the command."""
 
-    json: str | None = None
-    """Write the result as JSON to this file; to standard output if none is named."""
     picture: Path | None = None
     """Draw predicted against true frequencies into this PNG."""
     agent: str = "planner"
@@ -121,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run the command."""
     given = list(sys.argv[1:] if argv is None else argv)
     options = machine.parse_options(Options, PROG, DESCRIPTION, given)
-    say("asking ...")
+    machine.say("asking ...")
     blind, weighed, held = ask(options)
     result = {
         "cards": len(held),
@@ -132,12 +128,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     }
     if options.picture is not None:
         draw(result, options.picture)
-        say(f"wrote {options.picture}")
-    if options.json in (None, "-"):
-        print(json.dumps(result, indent=2))
-    else:
-        write_json(options.json, result)
-        say(f"wrote {options.json}")
+        machine.say(f"wrote {options.picture}")
+    machine.deliver(result, options.json)
 
 
 if __name__ == "__main__":

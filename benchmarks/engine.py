@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ import numpy as np
 
 from benchmarks import machine
 from eval.cli import main_guard
-from eval.files import write_json
 from eval.origin import origin
 
 PROG = "python -m benchmarks.engine"
@@ -33,11 +31,9 @@ RATIOS: dict[str, tuple[str, str]] = {
 
 
 @dataclass
-class Options:
+class Options(machine.Options):
     """The options of the command."""
 
-    json: str | None = None
-    """Write the result as JSON to this file; to standard output if none is named."""
     seconds: float = 0.5
     """Seconds of one measurement of one contestant."""
     repeats: int = 9
@@ -53,9 +49,7 @@ class Options:
         """Raise ``ValueError`` for a number that makes no sense."""
         if not 0 < self.seconds < 1e6:
             raise ValueError(f"--seconds {self.seconds}: expected a positive number")
-        for name in ("repeats", "games", "hands"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"--{name} {getattr(self, name)}: expected at least 1")
+        self.at_least_one("repeats", "games", "hands")
 
 
 def measure_contestants(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -68,7 +62,7 @@ def measure_contestants(options: Options) -> tuple[dict[str, Any], dict[str, Any
     rows: dict[str, Any] = {}
     for name, make in contestants(options.games).items():
         rows[name] = None
-        say(f"preparing {name} ...")
+        machine.say(f"preparing {name} ...")
         try:
             players[name] = make()
         except ImportError as error:
@@ -76,7 +70,7 @@ def measure_contestants(options: Options) -> tuple[dict[str, Any], dict[str, Any
             continue
         rates[name], parts[name] = [], []
     for i in range(options.repeats):
-        say(f"round {i + 1} of {options.repeats}: {', '.join(players)}")
+        machine.say(f"round {i + 1} of {options.repeats}: {', '.join(players)}")
         for name, play in players.items():
             times = play(options.seconds)
             rates[name].append(times["steps"] / times["seconds"])
@@ -105,13 +99,13 @@ def measure(options: Options, argv: Sequence[str]) -> dict[str, Any]:
     from benchmarks.hands import measure_hands
 
     rows, ratios = measure_contestants(options)
-    say("timing the legal actions of hands that have not opened ...")
+    machine.say("timing the legal actions of hands that have not opened ...")
     hands = measure_hands(options.hands)
-    say("timing imports ...")
+    machine.say("timing imports ...")
     starting: dict[str, Any] = {"import_seconds": machine.spread(start.import_seconds(start.IMPORT), digits=3)}
     starting["compile_seconds"] = starting["compile_wall_seconds"] = None
     if options.compile:
-        say("timing a first compile ...")
+        machine.say("timing a first compile ...")
         seconds = [machine.significant(value, 3) for value in start.compile_seconds()]
         starting["compile_seconds"], starting["compile_wall_seconds"] = seconds
     main_ratio = ratios["batch / open_spiel"]
@@ -127,11 +121,6 @@ def measure(options: Options, argv: Sequence[str]) -> dict[str, Any]:
         **origin(PROG, argv),
         "beside": machine.versions_of(("open_spiel", "rlcard")),
     }
-
-
-def say(text: str) -> None:
-    """Tell on stderr what is being done."""
-    print(text, file=sys.stderr, flush=True)
 
 
 def show(result: dict[str, Any]) -> None:
@@ -169,14 +158,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = machine.parse_options(Options, PROG, DESCRIPTION, given)
     options.check()
     machine.use_one_core()
-    result = measure(options, given)
-    if options.json == "-":
-        print(json.dumps(result, indent=2))
-        return
-    show(result)
-    if options.json is not None:
-        write_json(options.json, result)
-        say(f"wrote {options.json}")
+    machine.deliver(measure(options, given), options.json, show)
 
 
 if __name__ == "__main__":

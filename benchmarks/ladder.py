@@ -147,6 +147,7 @@ class Options:
 def main(argv: Sequence[str] | None = None) -> int:
     """Play, gather and write."""
     options = parse_options(Options, PROG, DESCRIPTION, sys.argv[1:] if argv is None else argv)
+    options.check()
     if not options.page:
         for name in filter(None, options.only.split(",")) if options.only else runs():
             code = play(name)
@@ -209,7 +210,9 @@ def page() -> str:
         "from `benchmarks/results/ladder/`, where each run's seed, command, commit and versions stand.",
         "",
     ]
-    return "\n".join([*parts, *ladder(), *bigger(), *behaviour(), *search(), *audits(), *ablations()]) + "\n"
+    return (
+        "\n".join([*parts, *ladder(), *bigger(), *behaviour(), *search(), *beliefs(), *audits(), *ablations()]) + "\n"
+    )
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -348,6 +351,31 @@ def draw_budget() -> None:
     axes.set_ylabel("points per round against the planner, 95% interval")
     with writing(PICTURE) as beside:
         figure.savefig(beside, dpi=120)
+
+
+def beliefs() -> list[str]:
+    """Return how well sampled worlds tell who holds what, as ``python -m benchmarks.beliefs`` has found."""
+    path = RESULTS.parent / "beliefs.json"
+    if not path.exists():
+        return []
+    result = json.loads(path.read_text(encoding="utf-8"))
+    told = (
+        f"For {result['cards']:,} unseen cards, in {result['options']['positions']:,} positions of "
+        f"`{result['options']['agent']}`'s play: how often the next player holds them, as predicted and as it was. The"
+    )
+    lines = [told, "loss is the mean negative log likelihood. Made by", "", "```", result["command"], "```", ""]
+    rows = [
+        (
+            f"{point['predicted']:.2f}",
+            f"{point['true']:.2f}",
+            f"{point['cards']:,}",
+        )
+        for point in result["calibration"]["weighed"]
+    ]
+    loss = f"Loss: {result['loss']['blind']:.4f} of worlds drawn blindly, {result['loss']['weighed']:.4f} of these."
+    picture = "![predicted against true](pictures/beliefs.png)"
+    head = ("predicted, by tenths", "true", "cards")
+    return ["## Beliefs", "", *lines, loss, "", *table(head, rows), picture, ""]
 
 
 def audits() -> list[str]:

@@ -1,17 +1,22 @@
-"""What the benchmarks share: one core, a description of the machine, medians with their spread, ``--json``."""
+"""What the benchmarks share: one core, a description of the machine, medians with their spread, options, results."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.metadata
 import io
+import json
 import os
 import platform
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+
+from eval.files import write_json
 
 T = TypeVar("T")
 
@@ -63,6 +68,20 @@ def significant(value: float, digits: int = 4) -> float:
     return float(f"{value:.{digits}g}")
 
 
+@dataclass
+class Options:
+    """The option of all benchmarks that measure, and a check of their numbers."""
+
+    json: str | None = None
+    """Write the result as JSON to this file; to standard output if none is named."""
+
+    def at_least_one(self, *names: str) -> None:
+        """Raise ``ValueError`` if any of these options is less than 1."""
+        for name in names:
+            if getattr(self, name) < 1:
+                raise ValueError(f"--{name} {getattr(self, name)}: expected at least 1")
+
+
 def fill_json_path(argv: Sequence[str]) -> list[str]:
     """Return the arguments with ``-``, the standard output, after a ``--json`` that names no file."""
     filled: list[str] = []
@@ -87,3 +106,23 @@ def parse_options(options: type[T], prog: str, description: str, argv: Sequence[
         lines = [line.strip(" │|") for line in stderr.getvalue().splitlines()]
         told = [line for line in lines if line and not set(line) & set("╭╰─")]
         raise ValueError(" ".join(told) or "wrong arguments") from None
+
+
+def say(text: str) -> None:
+    """Tell on stderr what is being done."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def deliver(result: dict[str, Any], path: str | None, show: Callable[[dict[str, Any]], None] | None = None) -> None:
+    """Write a result as JSON to the file ``path``, or to standard output for ``-``, as ``--json`` says.
+
+    Unless it goes to standard output it is shown to people first; without ``show`` and a file it does go there.
+    """
+    if path == "-" or (path is None and show is None):
+        print(json.dumps(result, indent=2))
+        return
+    if show is not None:
+        show(result)
+    if path is not None:
+        write_json(path, result)
+        say(f"wrote {path}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -11,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import machine
-from benchmarks.engine import ratio, say
+from benchmarks.engine import ratio
 from eval.cli import main_guard
-from eval.files import write_json
 from eval.origin import origin
 
 PROG = "python -m benchmarks.train"
@@ -26,11 +24,9 @@ Example: python -m benchmarks.train --repeats 3 --games 64 --steps 32"""
 
 
 @dataclass
-class Options:
+class Options(machine.Options):
     """The options of the command."""
 
-    json: str | None = None
-    """Write the result as JSON to this file; to standard output if none is named."""
     repeats: int = 7
     """Measured updates of each contestant; they take turns, so that what else the machine does hits all alike."""
     games: int = 256
@@ -42,9 +38,7 @@ class Options:
 
     def check(self) -> None:
         """Raise ``ValueError`` for a number that makes no sense."""
-        for name in ("repeats", "games", "steps", "threads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"--{name} {getattr(self, name)}: expected at least 1")
+        self.at_least_one("repeats", "games", "steps", "threads")
 
 
 def contestants(options: Options) -> dict[str, Callable[[], tuple[float, float]]]:
@@ -93,11 +87,11 @@ def contestants(options: Options) -> dict[str, Callable[[], tuple[float, float]]
 
 def measure(options: Options, argv: Sequence[str]) -> dict[str, Any]:
     """Return the whole result."""
-    say("preparing the learners ...")
+    machine.say("preparing the learners ...")
     updates = contestants(options)
     rates: dict[str, list[float]] = {name: [] for name in updates}
     for i in range(options.repeats + 1):
-        say(f"round {i} of {options.repeats}" if i else "a first round, not counted")
+        machine.say(f"round {i} of {options.repeats}" if i else "a first round, not counted")
         for name, update in updates.items():
             decisions, seconds = update()
             if i:
@@ -135,14 +129,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if argv is None else argv)
     options = machine.parse_options(Options, PROG, DESCRIPTION, given)
     options.check()
-    result = measure(options, given)
-    if options.json == "-":
-        print(json.dumps(result, indent=2))
-        return
-    show(result)
-    if options.json is not None:
-        write_json(options.json, result)
-        say(f"wrote {options.json}")
+    machine.deliver(measure(options, given), options.json, show)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,8 @@ UNIT: Final = 50
 """Deals of a unit."""
 POSITIONS: Final = 10
 """Faults of a unit that are kept with the position; of an agent that fails all the time that is enough."""
+RECENT: Final = 8
+"""Steps that have to be quick before another unit is begun."""
 QUICK: Final = 0.05
 """Seconds: while a step takes less, another unit is begun as soon as there is room for its games."""
 
@@ -160,8 +162,9 @@ class Floor:
         waiting: deque[tuple[int, int]] = deque()  # games to begin: deal and seating
         missing: dict[int, int] = {}  # games of each unit that are not over
         rows: dict[int, list[np.ndarray]] = {}
-        quick = True
+        taken: deque[float] = deque(maxlen=RECENT)  # seconds of the last steps: a draw may be quick and a discard slow
         while not stop:
+            quick = len(taken) == RECENT and max(taken) < QUICK
             while not waiting and len(self._live) < len(self._batch) and (quick or not self._live.size):
                 unit = next(coming, None)
                 if unit is None:
@@ -173,7 +176,7 @@ class Floor:
                 return
             start = time.perf_counter()
             ended, over = self._step()
-            quick = time.perf_counter() - start < QUICK
+            taken.append(time.perf_counter() - start)
             if not len(ended):
                 continue
             units_of = ended["deal"] // UNIT

@@ -67,11 +67,17 @@ def check_arguments(rules: Any, reward: Any, render_mode: Any) -> None:
 
 def new_game(rules: Rules, stream: np.random.Generator, seed: int | None, options: dict[str, Any] | None) -> Game:
     """Deal a game by ``seed``, or by the next number of ``stream``; ``options`` may fix the cards (contract)."""
+    given = checked_options(options)
+    number = next_seed(stream) if seed is None else seed
+    return Game(rules, seed=number, deck=given.get("deck"), reshuffles=given.get("reshuffles"))
+
+
+def checked_options(options: Any) -> Mapping[str, Any]:
+    """Return the options of a reset, none for None; ``ValueError`` if they are no mapping."""
     given: Any = {} if options is None else options
     if not isinstance(given, Mapping):
         raise ValueError(f"options={given!r}: expected a mapping such as {{'deck': […]}}, or None")
-    number = next_seed(stream) if seed is None else seed
-    return Game(rules, seed=number, deck=given.get("deck"), reshuffles=given.get("reshuffles"))
+    return given
 
 
 def next_seed(stream: np.random.Generator) -> int:

@@ -44,6 +44,15 @@ def to_fill(name: str, given: Any, shape: tuple[int, ...], dtype: np.dtype[Any])
     return array
 
 
+def as_rows(given: Any) -> Any:
+    """Return a record, a list or an array of records as an array; anything else as it is, for a check to name."""
+    try:
+        array = np.atleast_1d(given)
+    except ValueError:  # lists of different lengths
+        return given
+    return given if array.dtype.names is None else array
+
+
 def check_decisions(masks: Any, keys: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the masks and keys of ``B`` decisions: int8[B, A] and uint64[B]; ``ValueError`` for others."""
     masks = to_read("masks", masks, (None, ACTIONS), MASK)

@@ -12,7 +12,7 @@ import numpy as np
 from jolly_env import engine
 from jolly_env._jit import entry, kernel
 from jolly_env.actions import ACTIONS, IllegalAction
-from jolly_env.arrays import to_fill
+from jolly_env.arrays import as_rows, to_fill, to_read
 from jolly_env.bits import has_bit
 from jolly_env.explain import why_not
 from jolly_env.features import FEATURES, new_hands, write_features
@@ -121,11 +121,9 @@ class Batch:
 
         ``options`` are those of the constructor but ``n``, ``rules`` and ``seed``.
         """
-        states = np.atleast_1d(states)
-        if states.dtype != STATE or states.ndim != 1 or len(states) == 0:
-            raise ValueError(
-                f"states: expected STATE[N], got {states.dtype if states.dtype != STATE else states.shape}"
-            )
+        states = to_read("states", as_rows(states), (None,), STATE)
+        if not len(states):
+            raise ValueError("states: expected at least one")
         if (states["rules"] != states["rules"][0]).any() or (states["pack"] != states["pack"][0]).any():
             raise ValueError("states: all must have the same rules")
         batch = cls(len(states), Rules.from_numbers(states["rules"][0], states["pack"][0]), seed=0, **options)

@@ -57,8 +57,10 @@ def parse_card(text: str) -> Card:
 
 
 def format_cards(cards: Iterable[Card]) -> str:
-    """Return the names of the cards, separated by blanks."""
-    return " ".join(format_card(int(c)) for c in cards)
+    """Return the names of the cards, separated by blanks; ``ValueError`` if there is no such card."""
+    if not isinstance(cards, Iterable):
+        raise ValueError(f"cards {cards!r}: expected a list of cards")
+    return " ".join(format_card(c) for c in cards)
 
 
 def parse_cards(text: str) -> list[Card]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jolly_env import actions as act
 from jolly_env.actions import ACTIONS, Kind, base_cards, decode, format_action, meld_action_card
 from jolly_env.cards import JOKER, PLACES, SUIT_CHARS, SUITS, format_cards
@@ -13,8 +15,8 @@ from jolly_env.state import DRAW, GAME_OVER, ROUND_OVER, SET
 
 def why_not(state: Any, action: int) -> str:
     """Return why ``action``, which is not legal in ``state``, is not: one sentence that cites the clause."""
-    if not 0 <= action < ACTIONS:
-        return f"action {action}: an action is a number from 0 to {ACTIONS - 1}"
+    if not isinstance(action, int | np.integer) or not 0 <= action < ACTIONS:
+        return f"action {action!r}: an action is a number from 0 to {ACTIONS - 1}"
     return f"{_name(state, action)}: {_reason(state, action)}"
 
 

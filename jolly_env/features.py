@@ -297,7 +297,7 @@ def action_features(observation: Any, masks: np.ndarray, most: int = 64) -> tupl
     """
     rows = check_observations(np.atleast_1d(np.asarray(as_record(observation))))
     masks = to_read("masks", np.atleast_2d(masks), (len(rows), act.ACTIONS), MASK)
-    if not isinstance(most, int | np.integer) or most < 1:
+    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
         raise ValueError(f"most={most!r}: expected a whole number of at least 1")
     numbers = np.empty((len(rows), most), dtype=np.int16)
     out = np.empty((len(rows), most, ACTION_FEATURES), dtype=np.float32)

@@ -16,7 +16,7 @@ import numpy as np
 from jolly_env import engine
 from jolly_env._jit import entry
 from jolly_env.actions import ACTIONS, Action, IllegalAction, format_action
-from jolly_env.arrays import MASK, to_fill, to_read
+from jolly_env.arrays import MASK, as_rows, to_fill, to_read
 from jolly_env.bits import has_bit
 from jolly_env.cards import CARD_KINDS, Card, format_card
 from jolly_env.explain import why_not
@@ -251,7 +251,7 @@ class Game:
     @classmethod
     def from_state(cls, state: np.ndarray) -> Game:
         """Return a game that goes on from a copy of a state, STATE[1], of unknown past: its log is empty."""
-        states = to_read("state", np.atleast_1d(state), (1,), STATE).copy()
+        states = to_read("state", as_rows(state), (1,), STATE).copy()
         game = cls.__new__(cls)
         warm_up_kernels()
         game.states = states
@@ -356,6 +356,13 @@ class Game:
     def _legal(self, number: int) -> bool:
         """Tell whether the action of this number is legal now."""
         return 0 <= number < ACTIONS and _is_legal(self.states, number)
+
+
+def checked_game(game: Any) -> Game:
+    """Return a game that a caller hands in; ``ValueError`` for anything else."""
+    if not isinstance(game, Game):
+        raise ValueError(f"game: expected a jolly_env.Game, got {type(game).__name__}")
+    return game
 
 
 def _shared_scratch() -> np.ndarray:

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from jolly_env.actions import ACTIONS, IllegalAction
-from jolly_env.adapter import DEFAULT_RULES, View, check_arguments, next_seed
+from jolly_env.adapter import DEFAULT_RULES, View, check_arguments, checked_options, next_seed
 from jolly_env.agent import ask
 from jolly_env.batch import Batch
 from jolly_env.game import observe_seat
@@ -75,10 +75,13 @@ class JollyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Deal new games and play them up to the learner's first decisions; row i is seeded with ``seed + i``."""
         super().reset(seed=seed)
+        given = checked_options(options)
         for name in ("deck", "reshuffles"):
-            if options and options.get(name) is not None:
+            if given.get(name) is not None:
                 raise ValueError(f"{name}: the vector environment deals its own cards; gymnasium.make takes others")
         seeds = None if seed is None else [int(seed) + row for row in range(self.num_envs)]
+        if seeds is not None and seeds[-1] >= 2**64:
+            raise ValueError(f"seed={seed}: expected a whole number from 0 to {2**64 - self.num_envs}")
         for row in range(self.num_envs):
             if seeds is not None:
                 self._streams[row] = seeding.np_random(seeds[row])[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -120,11 +121,11 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801 (Petti
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of the agent's observations, always the same object."""
-        return self.observation_spaces[agent]
+        return self.observation_spaces[self._known(agent)]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of the agent's actions, always the same object."""
-        return self.action_spaces[agent]
+        return self.action_spaces[self._known(agent)]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game; see the class for ``seed`` and ``options``. ``ValueError`` for a deck of other cards."""
@@ -167,11 +168,24 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801 (Petti
         if self.render_mode == "human":
             self.render()
 
+    def last(self, observe: bool = True) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
+        """Return observation, cumulative reward, termination, truncation and info of the selected agent."""
+        if not self.agents:
+            raise ValueError("there is no agent to act: call reset() first")
+        agent = self.agent_selection
+        observation = self.observe(agent) if observe else None
+        reward, info = self._cumulative_rewards[agent], self.infos[agent]
+        return observation, reward, self.terminations[agent], self.truncations[agent], info
+
+    def agent_iter(self, max_iter: int = 2**63) -> Iterable[str]:
+        """Return the selected agents, one for each step, until nobody is left to act."""
+        if self._game is None:
+            raise ValueError("there is no game yet: call reset() first")
+        return super().agent_iter(max_iter)
+
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """Return what an agent may know and do: new arrays, the mask all zeros if it is not to act."""
-        game, seat = self.game, self._seats.get(agent)
-        if seat is None:
-            raise ValueError(f"agent {agent!r}: expected one of {', '.join(self.possible_agents)}")
+        game, seat = self.game, self._seats[self._known(agent)]
         mask = game.mask() if seat == game.seat else np.zeros(ACTIONS, dtype=np.int8)
         return {"observation": self._view.of(game, seat), "action_mask": mask}
 
@@ -183,6 +197,12 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801 (Petti
 
     def close(self) -> None:
         """Do nothing, as there is nothing to release."""
+
+    def _known(self, agent: Any) -> str:
+        """Return the name of an agent; ``ValueError`` for anything else."""
+        if not isinstance(agent, str) or agent not in self._seats:
+            raise ValueError(f"agent {agent!r}: expected one of {', '.join(self.possible_agents)}")
+        return agent
 
     def _end_round(self, game: Game) -> None:
         """Pay and tell everybody, and deal the next round or end the game."""

@@ -56,7 +56,7 @@ from jolly_env.position_read import (
     read_stock,
 )
 from jolly_env.rules import MAX_PLAYERS, Rules
-from jolly_env.state import HISTORY, MAX_CARDS, Ending, Phase
+from jolly_env.state import HISTORY, MAX_CARDS, STATE, Ending, Phase
 
 FORMAT, VERSION = "jolly position", 1
 KEYS = (
@@ -102,8 +102,13 @@ def from_json(document: Any) -> Game:
 
 
 def to_json(game: Any) -> dict[str, Any]:
-    """Return the position of a game, or of a state (STATE[1] or a record), with every field."""
+    """Return the position of a game, or of a state (STATE[1] or a record), with every field.
+
+    ``ValueError`` for anything else.
+    """
     state = getattr(game, "states", game)
+    if getattr(state, "dtype", None) != STATE or np.shape(state) not in ((), (1,)):
+        raise ValueError(f"position: expected a jolly_env.Game or one state, got {type(game).__name__}")
     state = state[0] if np.ndim(state) else state
     rules = Rules.from_numbers(state["rules"], state["pack"])
     seats = range(rules.players)

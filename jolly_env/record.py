@@ -23,7 +23,7 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -31,7 +31,7 @@ from jolly_env import document as doc
 from jolly_env.actions import parse_action
 from jolly_env.cards import format_cards
 from jolly_env.explain import why_not
-from jolly_env.game import Game
+from jolly_env.game import Game, checked_game
 from jolly_env.rules import Rules
 from jolly_env.state import Phase
 
@@ -52,6 +52,9 @@ def of(game: Game, agents: Sequence[str] | None = None) -> Record:
 
     ``ValueError`` for a game that went on from a position, whose deal is not known, or for a wrong number of agents.
     """
+    checked_game(game)
+    if agents is not None and (isinstance(agents, str | bytes) or not isinstance(agents, Iterable)):
+        raise ValueError(f"record: agents: expected a list of names, got {doc.shown(agents)}")
     names = [f"player_{seat}" for seat in range(game.players)] if agents is None else [str(name) for name in agents]
     if len(names) != game.players:
         raise ValueError(f"record: {len(names)} agents, but the game has {game.players} players")
@@ -86,14 +89,21 @@ def of(game: Game, agents: Sequence[str] | None = None) -> Record:
 
 
 def save(record: Record, path: str | Path) -> None:
-    """Write a record to a file: beside it first, then renamed, so that a failure leaves an older file as it was."""
-    replace_file(path, (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode())
+    """Write a record to a file: beside it first, then renamed, so that a failure leaves an older file as it was.
+
+    ``DamagedRecord`` for a document that has not the form of a record.
+    """
+    replace_file(path, (json.dumps(check_form(record), indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def load(path: str | Path) -> Record:
-    """Return the record in a file, its form checked; ``DamagedRecord`` names the file and the first fault."""
+    """Return the record in a file, its form checked; ``DamagedRecord`` names the file and the first fault.
+
+    ``ValueError`` for what is no path.
+    """
+    file = _path(path)
     try:
-        document = json.loads(Path(path).read_bytes())
+        document = json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:
         raise DamagedRecord(f"{path}: not a JSON document: {error}") from None
     return check_form(document, str(path))
@@ -169,7 +179,7 @@ def check(record: Any, name: str | None = None) -> Game:
 
 def replace_file(path: str | Path, data: bytes) -> None:
     """Write a file beside ``path`` and rename it to that; on an ``OSError`` nothing of it remains."""
-    path = Path(path)
+    path = _path(path)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -184,6 +194,14 @@ def replace_file(path: str | Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()
         raise
+
+
+def _path(given: Any) -> Path:
+    """Return the path of a file; ``ValueError`` for what is none."""
+    try:
+        return Path(given)
+    except TypeError:
+        raise ValueError(f"record: expected the path of a file, got {doc.shown(given)}") from None
 
 
 def _deal(game: Game | None, rules: Rules, seed: int | None, deck: Any, reshuffles: Any) -> Game:

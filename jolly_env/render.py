@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jolly_env.cards import CARD_KINDS, JOKER, JOKER_CHAR, RANK_CHARS, RANKS, SUIT_SYMBOLS, Card
-from jolly_env.game import Game
+from jolly_env.game import Game, checked_game
 from jolly_env.notation import meld_slots, meld_words
 from jolly_env.observation import as_record, rules_of, wide
 from jolly_env.state import Ending, Phase
@@ -41,8 +41,11 @@ def render_text(observation: Any, colour: bool = True) -> str:
 
 
 def render_game(game: Game, colour: bool = True) -> str:
-    """Return the table with all hands, the next cards of the stock, and the outcome of a round that is over."""
-    state = game.state
+    """Return the table with all hands, the next cards of the stock, and the outcome of a round that is over.
+
+    ``ValueError`` for what is no game.
+    """
+    state = checked_game(game).state
     lines = _table(game.observe(0)[0], {seat: state["hands"][seat] for seat in range(game.players)}, colour)
     if game.phase in (Phase.ROUND_OVER, Phase.GAME_OVER):
         if game.closer is not None:

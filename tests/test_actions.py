@@ -50,6 +50,12 @@ def test_other_numbers_are_no_cards(number):
         format_card(number)
 
 
+@pytest.mark.parametrize("cards", [None, 5, [None], [0.5], ["Ac"], [53], "Ac"])
+def test_only_numbers_of_cards_have_names(cards):
+    with pytest.raises(ValueError, match=r"expected a list of cards|a card is a number from 0 to 52"):
+        format_cards(cards)
+
+
 def test_every_action_is_put_together_as_it_was_taken_apart():
     assert [encode(decode(action)) for action in range(ACTIONS)] == list(range(ACTIONS))
     assert len({decode(action) for action in range(ACTIONS)}) == ACTIONS == 839

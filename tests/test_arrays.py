@@ -99,8 +99,9 @@ def test_masks_of_other_positions_are_not_described() -> None:
     for masks in (np.zeros((5, ACTIONS), np.int8), MASKS[:, :5], MASKS.astype(bool)):
         with pytest.raises(ValueError, match=r"int8\[3, 839\]"):
             action_features(SEEN, masks)
-    with pytest.raises(ValueError, match="most=0"):
-        action_features(SEEN, MASKS, 0)
+    for most in (0, None, True):
+        with pytest.raises(ValueError, match=f"most={most}"):
+            action_features(SEEN, MASKS, most)
     assert action_features(SEEN[0], MASKS[0])[0].shape == (1, 64)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -246,9 +249,25 @@ def test_a_batch_goes_on_from_any_states() -> None:
         other.step(random_actions(other))
     assert [r.tobytes() for r in other.states] == [batch.states[2].tobytes(), batch.states[0].tobytes()]
     mixed = np.concatenate([Batch(1, seed=0).states, Batch(1, SHORT, seed=0).states])
-    for states in (mixed, batch.states[:0], np.zeros(3)):
+    for states in (mixed, batch.states[:0]):
         with pytest.raises(ValueError, match="states"):
             Batch.from_states(states)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (None, "NoneType"),
+        (5, "int"),
+        (b"x", "bytes"),
+        ([[1], [2, 3]], "list"),
+        (np.zeros(3), "float64[3]"),
+        (Batch(4, seed=1).states.reshape(2, 2), "STATE[2, 2]"),
+    ],
+)
+def test_what_are_no_states_is_named(given: Any, named: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"states: expected STATE[B], got {named}")):
+        Batch.from_states(given)
 
 
 def test_reset_deals_new_games_in_named_rows() -> None:

@@ -134,6 +134,11 @@ def test_numbers_out_of_range(number):
     assert why_not(Game(seed=1).state, number) == f"action {number}: an action is a number from 0 to 838"
 
 
+@pytest.mark.parametrize("given", [None, 0.5, "draw", [0]])
+def test_what_is_no_number(given):
+    assert why_not(Game(seed=1).state, given) == f"action {given!r}: an action is a number from 0 to 838"
+
+
 def test_a_finished_round_and_a_finished_game():
     for target, words in ((None, "the game is over (R18)"), (10**6, "the round is over (R13)")):
         game = Game(Rules(max_turns=1, target=target), seed=1)

@@ -283,11 +283,21 @@ WRONG_TYPES = {
     "half to decode": (lambda: decode(0.5), "action 0.5"),
     "saved text": (lambda: Game.from_bytes("x"), "expected bytes, got str"),
     "nothing saved": (lambda: Game.from_bytes(None), "expected bytes, got NoneType"),
-    "another record": (lambda: Game.from_state(np.zeros(1)), r"state: expected STATE\[1\]"),
+    "another record": (lambda: Game.from_state(np.zeros(1)), r"state: expected STATE\[1\], got float64\[1\]"),
+    "no state": (lambda: Game.from_state(None), r"state: expected STATE\[1\], got NoneType"),
+    "a ragged list": (lambda: Game.from_state([[1], [2, 3]]), r"state: expected STATE\[1\], got list"),
+    "no position": (lambda: Game.from_json(None), "position: expected an object, got None"),
+    "a position as text": (lambda: Game.from_json("{}"), "position: expected an object, got '{}'"),
+    "no fields of rules": (lambda: Rules.from_json(None), "rules: expected a mapping of field names, not NoneType"),
+    "rules as text": (lambda: Rules.from_json("{}"), "rules: expected a mapping of field names, not str"),
     "no action's text": (lambda: parse_action(None), "action None: expected a text"),
     "no meld's text": (lambda: parse_meld(None), "meld None: expected a text"),
     "no card's text": (lambda: parse_card(None), "card None"),
     "no cards' text": (lambda: parse_cards(None), "cards None: expected a text"),
+    "an action's number": (lambda: parse_action(5), "action 5: expected a text"),
+    "bytes for a meld": (lambda: parse_meld(b"Ac"), "meld b'Ac': expected a text"),
+    "a card's number": (lambda: parse_card(5), "card 5: expected a rank"),
+    "a list of cards": (lambda: parse_cards(["Ac"]), r"cards \['Ac'\]: expected a text"),
 }
 
 

@@ -1,4 +1,4 @@
-"""The Gymnasium environments: the library's checkers, seats and opponents, rewards, the vector environment."""
+"""The Gymnasium environment for one game: the library's checkers, seats and opponents, rewards, bad input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from jolly_env import Game, IllegalAction, Rules, jolly_v0
 from jolly_env.actions import ACTIONS
@@ -22,31 +21,14 @@ from jolly_env.agent import RandomAgent
 from jolly_env.features import FEATURES, features
 from jolly_env.gym_env import JollyEnv
 from jolly_env.gym_vector import JollyVectorEnv
-from jolly_env.observation import OBSERVATION, OBSERVATION_SIZE, as_record
+from jolly_env.observation import OBSERVATION_SIZE, as_record
 from jolly_env.state import Phase
+from tests.tools import Cheat, Spy, choose
 
 ID = "jolly_env/Jolly-v0"
 QUICK = Rules(opening_points=0, hand_size=4, hand_limit=7)
 SEVERAL = Rules(players=3, opening_points=0, hand_size=4, hand_limit=7, target=120)
-SHORT = Rules(players=3, opening_points=0, hand_size=4, hand_limit=7, target=60, max_turns=30, max_rounds=3)
 CLOSE_AT_ONCE = Rules(hand_size=3, hand_limit=5, opening_points=0, jokers=0)
-
-
-class Spy:
-    """Plays the highest legal action, and keeps what it was shown."""
-
-    def __init__(self) -> None:
-        self.seen: list[tuple[int, int]] = []
-        self.keys: list[int] = []
-
-    def act(self, observations: np.ndarray, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        assert observations.dtype == OBSERVATION
-        assert masks.shape == (len(observations), ACTIONS) and masks.any(axis=1).all()
-        assert keys.dtype == np.uint64 and keys.shape == (len(observations),)
-        assert (observations["to_move"] == 0).all()
-        self.seen += [(int(record["seat"]), int(record["turn"])) for record in observations]
-        self.keys += keys.tolist()
-        return ACTIONS - 1 - masks[:, ::-1].argmax(axis=1)
 
 
 class Closer:
@@ -55,13 +37,6 @@ class Closer:
     def act(self, observations: np.ndarray, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
         lays = masks[:, 20:390]
         return np.where(lays.any(axis=1), 20 + lays.argmax(axis=1), masks.argmax(axis=1))
-
-
-class Cheat:
-    """Discards a joker, whatever it holds."""
-
-    def act(self, observations: np.ndarray, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        return np.full(len(masks), 838)
 
 
 class MaskedDiscrete(spaces.Discrete):
@@ -103,10 +78,6 @@ def deck_from(first: list[int]) -> list[int]:
 def past(game: Game) -> list[int]:
     """The public actions of the round."""
     return [int(action) for action in game.observe(0)["history_actions"][0] if action >= 0]
-
-
-def choose(rng: np.random.Generator, mask: np.ndarray) -> int:
-    return int(rng.choice(np.flatnonzero(mask)))
 
 
 def play(env: Any, seed: int, **options: Any) -> list[Any]:
@@ -391,113 +362,6 @@ def test_steps_out_of_order_and_a_cheating_opponent() -> None:
         env.step(0)
     env.reset(seed=1)
     env.step(0)
-
-
-# The vector environment
-
-
-def vector_pair(n: int, **options: Any) -> tuple[Any, Any]:
-    native = gymnasium.make_vec(ID, num_envs=n, vectorization_mode="vector_entry_point", **options)
-    same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
-    sync = gymnasium.make_vec(ID, num_envs=n, vectorization_mode="sync", vector_kwargs=same_step, **options)
-    assert isinstance(native, JollyVectorEnv)
-    assert isinstance(sync, SyncVectorEnv)
-    return native, sync
-
-
-def assert_same(native: Any, sync: Any) -> None:
-    """Compare two infos, or parts of them: where a mask says that nothing is told, values may differ."""
-    assert set(native) == set(sync)
-    for name, told in native.items():
-        if not name.startswith("_"):
-            where = native[f"_{name}"]
-            assert np.array_equal(where, sync[f"_{name}"]), name
-            if isinstance(told, dict):
-                assert_same(told, sync[name])
-            else:
-                for row in np.flatnonzero(where):
-                    assert np.array_equal(told[row], sync[name][row]), name
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"rules": QUICK},
-        {"rules": SHORT, "seat": "random", "reward": "win", "observation": "flat"},
-        {"rules": Rules(players=4, max_turns=9), "seat": "rotate", "reward": "score"},
-        {"rules": Rules(hand_size=3, hand_limit=5, opening_points=0, target=60), "seat": 1},
-    ],
-)
-def test_the_vector_environment_is_n_single_ones(options: dict[str, Any]) -> None:
-    native, sync = vector_pair(4, opponents=Spy(), **options)
-    rng = np.random.default_rng(0)
-    finished = 0
-    for seed in (11, None):
-        (observations, infos), (others, other_infos) = native.reset(seed=seed), sync.reset(seed=seed)
-        assert np.array_equal(observations, others)
-        assert_same(infos, other_infos)
-        for _ in range(250):
-            assert observations in native.observation_space
-            actions = np.array([choose(rng, mask) for mask in infos["action_mask"]])
-            assert np.array_equal(native.action_masks(), infos["action_mask"])
-            observations, rewards, terminated, truncated, infos = native.step(actions)
-            others, other_rewards, other_terminated, other_truncated, other_infos = sync.step(actions)
-            assert np.array_equal(observations, others)
-            assert rewards == pytest.approx(other_rewards)
-            assert np.array_equal(terminated, other_terminated)
-            assert np.array_equal(truncated, other_truncated)
-            assert_same(infos, other_infos)
-            finished += (terminated | truncated).sum()
-    assert finished > 4
-
-
-def test_vector_metadata_spaces_and_shapes() -> None:
-    env = gymnasium.make_vec(ID, num_envs=3, opponents=["random", Spy()], rules=Rules(players=3), seat=2)
-    assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    assert env.single_action_space == spaces.Discrete(ACTIONS)
-    assert env.action_space == spaces.MultiDiscrete([ACTIONS] * 3)
-    assert env.observation_space.shape == (3, FEATURES)
-    observations, infos = env.reset(seed=1)
-    assert observations.dtype == np.float32
-    assert infos["action_mask"].dtype == np.int8
-    assert infos["seat"].tolist() == [2, 2, 2]
-    kept = observations.copy()
-    env.step(np.zeros(3, dtype=np.int64))
-    assert np.array_equal(observations, kept)  # what is returned is not written over
-    env.close()
-
-
-def test_vector_seeds_differ_by_row_and_by_seed() -> None:
-    env = JollyVectorEnv(4, observation="flat")
-    first = env.reset(seed=1)[0]
-    assert len({row.tobytes() for row in first}) == 4
-    assert np.array_equal(env.reset(seed=1)[0], first)
-    assert np.array_equal(env.reset(seed=2)[0][:3], first[1:])
-    assert not np.array_equal(env.reset()[0], first)
-
-
-def test_a_bad_action_in_one_row_plays_in_none() -> None:
-    env = JollyVectorEnv(3)
-    with pytest.raises(gymnasium.error.ResetNeeded):
-        env.step(np.zeros(3, dtype=np.int64))
-    env.reset(seed=1)
-    before = env.batch.states.tobytes()
-    for actions in ([0, 1, 0], [0, 0, -1], [0, 0], [0.0, 0.5, 0.0], [np.nan] * 3):
-        with pytest.raises(IllegalAction):
-            env.step(np.array(actions))
-        assert env.batch.states.tobytes() == before
-    env.step(np.array([0, 0, 0], dtype=np.int32))
-    with pytest.raises(ValueError, match="deck"):
-        env.reset(options={"deck": [0]})
-    env.reset(options={"colour": "blue"})
-
-
-def test_a_cheating_opponent_in_the_vector_environment() -> None:
-    env = JollyVectorEnv(2, Cheat(), 1)
-    with pytest.raises(IllegalAction, match="opponents: row 0"):
-        env.reset(seed=1)
-    with pytest.raises(gymnasium.error.ResetNeeded):
-        env.step(np.zeros(2, dtype=np.int64))
 
 
 class Silent:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -387,17 +387,22 @@ def test_the_dead_step_with_none_alone() -> None:
         seen.append((env.agent_selection, reward, info["score"]))
         env.step(None)
     assert sorted(seen) == [("player_0", 1.32, 72), ("player_1", -1.32, -60)]
+    assert list(env.agent_iter()) == []
     with pytest.raises(IllegalAction, match="reset"):
         env.step(0)
+    with pytest.raises(ValueError, match="reset"):
+        env.last()
 
 
 def test_calls_before_reset_say_so() -> None:
-    with pytest.raises(IllegalAction, match="reset"):
-        jolly_v0.raw_env().step(0)
-    with pytest.raises(ValueError, match="reset"):
-        jolly_v0.raw_env().observe("player_0")
-    with pytest.raises(AttributeError, match="reset"):
-        _ = jolly_v0.env().agent_selection
+    env = jolly_v0.raw_env()
+    for call in (env.last, env.agent_iter, lambda: env.game, lambda: env.observe("player_0"), lambda: env.step(0)):
+        with pytest.raises(ValueError, match=r"call reset\(\) first"):
+            call()
+    assert not hasattr(env, "agent_selection")
+    for call in (jolly_v0.env().last, lambda: jolly_v0.env().agent_selection):
+        with pytest.raises(AttributeError, match="before reset"):  # PettingZoo's own
+            call()
 
 
 @pytest.mark.parametrize(
@@ -418,8 +423,10 @@ def test_an_unknown_agent_and_a_bad_seed_are_named() -> None:
     env = jolly_v0.raw_env()
     env.reset(seed=1)
     before = snapshot(env)
-    with pytest.raises(ValueError, match="player_2"):
-        env.observe("player_2")
+    for call in (env.observe, env.observation_space, env.action_space):
+        for name in ("player_2", None, 0, ["player_0"]):
+            with pytest.raises(ValueError, match=f"agent {re.escape(repr(name))}: expected one of player_0, player_1"):
+                call(name)
     with pytest.raises(ValueError):
         env.reset(seed=-1)
     assert snapshot(env) == before
@@ -454,7 +461,6 @@ def test_a_copy_keeps_the_game_in_progress_and_goes_its_own_way(make: Any, way: 
 # Rendering and the package
 
 
-@pytest.mark.skipif(importlib.util.find_spec("jolly_env.render") is None, reason="there is no renderer yet")
 def test_render(capsys: pytest.CaptureFixture[str]) -> None:
     env = jolly_v0.env(render_mode="ansi")
     env.reset(seed=1)

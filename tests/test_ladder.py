@@ -8,11 +8,14 @@ import pytest
 import agents
 from agents.beliefs import sample_worlds
 from agents.search import SearchAgent
+from agents.solver import hand_row, new_room, solve_rows
+from agents.solver_ends import PLAN_WORDS, PLANS, POINTS
 from eval.arena import play
 from jolly_env import Rules
 from jolly_env.agent import Agent
 from jolly_env.batch import Batch
 from jolly_env.determinize import determinize
+from jolly_env.state import PLAY
 
 
 def margin(first: Agent, second: Agent, deals: int, rules: Rules | None = None) -> tuple[float, float]:
@@ -100,6 +103,43 @@ def test_weighed_worlds_tell_the_hidden_cards_better_than_blind_ones() -> None:
                     weighed_loss += loss
         batch.step(agent.act(batch.observations, batch.masks, batch.keys))
     assert weighed_loss < 0.98 * blind_loss
+
+
+def test_hands_of_sampled_worlds_are_as_good_as_true_ones() -> None:
+    """By the points that they could lay at once, in the planner's play, which holds back."""
+    batch = table(agents.make("planner"), 30)
+    true: list[float] = []
+    sampled: list[float] = []
+    blind: list[float] = []
+    for row in range(64):
+        seen = batch.observations[row]
+        if seen["opened"][1]:
+            continue
+        other = 1 - int(seen["seat"])
+        true.append(points_in_hand(batch.states[row : row + 1], other)[0])
+        sampled.append(points_in_hand(sample_worlds(seen, row, 32), other).mean())
+        blind.append(points_in_hand(np.concatenate([determinize(seen, n) for n in range(32)]), other).mean())
+    assert len(true) > 40
+    assert np.mean(sampled) == pytest.approx(np.mean(true), rel=0.2)
+    assert np.mean(blind) < 0.6 * np.mean(true)
+
+
+def points_in_hand(states: np.ndarray, seat: int) -> np.ndarray:
+    """Return the most points that a seat's hands could lay in one go, if it had opened: float64[B]."""
+    batch = Batch.from_states(states.copy())
+    batch.states["seat"] = seat
+    batch.states["phase"] = PLAY
+    batch.states["opened_turn"][:, seat] = 0
+    batch.refresh()
+    plans, room = np.zeros((PLANS, PLAN_WORDS), dtype=np.int64), new_room()
+    counts = np.zeros(1, dtype=np.int64)
+    points = np.zeros(len(batch))
+    for i, seen in enumerate(batch.observations):
+        solve_rows(
+            np.asarray(seen).reshape(1), np.zeros(1, dtype=np.int64), hand_row(seen["hand"])[None], plans, room, counts
+        )
+        points[i] = plans[: counts[0], POINTS].max()
+    return points
 
 
 def test_search_is_legal_the_same_alone_and_blind_for_hidden_cards() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from jolly_env import Rules
 from jolly_env.actions import parse_action
+from jolly_env.batch import Batch
 from jolly_env.cards import format_cards
 from jolly_env.determinize import determinize
 from jolly_env.game import Game
@@ -319,6 +320,12 @@ def test_whatever_is_changed_the_position_is_sound_or_refused_in_one_line(data):
         assert len(legal)
         game.observe(game.seat)
         game.step(int(chance.choice(legal)))
+
+
+@pytest.mark.parametrize("given", [None, 5, "Ac", b"Ac", [], [[1], [2, 3]], {}, Game, Batch(2, seed=1)])
+def test_only_a_game_or_one_state_has_a_position(given):
+    with pytest.raises(ValueError, match=r"^position: expected a jolly_env\.Game or one state, got "):
+        to_json(given)
 
 
 @settings(max_examples=200, deadline=None)

@@ -186,6 +186,35 @@ def test_missing_and_surplus_actions_are_seen():
         record.check(unfinished)
 
 
+@pytest.mark.parametrize("wrong", [None, 5, 0.5, b"game.json", ["game.json"], {}])
+def test_what_is_no_path_is_named(wrong):
+    message = f"record: expected the path of a file, got {wrong!r}"
+    for call in (record.load, lambda path: record.save(WHOLE, path)):
+        with pytest.raises(ValueError, match="^" + re.escape(message)):
+            call(wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, 0.5, b"game.json", [], {"format": "chess"}, {**WHOLE, "totals": None}])
+def test_what_is_no_record_is_neither_played_nor_saved(wrong, tmp_path):
+    path = tmp_path / "game.json"
+    for call in (record.check_form, record.check, lambda r: next(record.replay(r)), lambda r: record.save(r, path)):
+        with pytest.raises(DamagedRecord, match=r"^record: (record|totals)"):
+            call(wrong)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "game.json", {}, Game])
+def test_what_is_no_game_has_no_record(wrong):
+    with pytest.raises(ValueError, match=r"^game: expected a jolly_env\.Game, got "):
+        record.of(wrong)
+
+
+@pytest.mark.parametrize("wrong", [5, "ab", b"ab"])
+def test_agents_are_a_list_of_names(wrong):
+    with pytest.raises(ValueError, match=f"^record: agents: expected a list of names, got {wrong!r}"):
+        record.of(Game(seed=1), wrong)
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"format": "jolly record"}'])
 def test_a_file_that_is_no_record(text, tmp_path):
     path = tmp_path / "x.json"

@@ -69,6 +69,12 @@ def test_records_arrays_of_one_and_flat_vectors_are_the_same_table():
             render_text(wrong)
 
 
+@pytest.mark.parametrize("wrong", [None, 5, "x", Game(seed=1).state, Game])
+def test_only_a_game_is_a_whole_table(wrong):
+    with pytest.raises(ValueError, match=r"^game: expected a jolly_env\.Game, got "):
+        render_game(wrong)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_every_table_fits_and_shows_no_more_than_a_seat_knows(seed):
     chance = random.Random(seed)

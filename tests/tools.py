@@ -1,4 +1,4 @@
-"""Set up games in notation, play them in notation, and look at them from outside.
+"""Set up games in notation, play them in notation, and look at them from outside; agents to play against.
 
 Cards are written ``Ac 2d Th Ks``, jokers ``*``; actions ``draw``, ``lay Kc Kd *``, ``discard Th``.
 """
@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from jolly_env.actions import parse_action
+from jolly_env.actions import ACTIONS, parse_action
 from jolly_env.cards import JOKER, PLACE_VALUE, SET_VALUE, parse_cards
 from jolly_env.game import Game
+from jolly_env.observation import OBSERVATION
 from jolly_env.rules import Rules
 from jolly_env.state import JOKER_SLOT, RUN, SET, Phase
 
@@ -164,3 +165,32 @@ def all_cards(game: Game) -> Counter[int]:
 def cards(text: str) -> Counter[int]:
     """Return the cards of a text as counts."""
     return Counter(parse_cards(text))
+
+
+class Spy:
+    """Plays the highest legal action, and keeps what it was shown."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, int]] = []
+        self.keys: list[int] = []
+
+    def act(self, observations: np.ndarray, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        assert observations.dtype == OBSERVATION
+        assert masks.shape == (len(observations), ACTIONS) and masks.any(axis=1).all()
+        assert keys.dtype == np.uint64 and keys.shape == (len(observations),)
+        assert (observations["to_move"] == 0).all()
+        self.seen += [(int(record["seat"]), int(record["turn"])) for record in observations]
+        self.keys += keys.tolist()
+        return ACTIONS - 1 - masks[:, ::-1].argmax(axis=1)
+
+
+class Cheat:
+    """Discards a joker, whatever it holds."""
+
+    def act(self, observations: np.ndarray, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        return np.full(len(masks), 838)
+
+
+def choose(rng: np.random.Generator, mask: np.ndarray) -> int:
+    """Return a legal action at random."""
+    return int(rng.choice(np.flatnonzero(mask)))
