@@ -55,6 +55,10 @@ LEAST: Final = 16
 """Worlds before a candidate may be dropped."""
 ERRORS: Final = 2.0
 """Standard errors by which a gain must differ from nothing."""
+FEW: Final = 64
+"""Worlds below which their own spread is not to be trusted: a gain may then come from a rare Hand-Jolly left out."""
+DOUBT: Final = 250.0
+"""Points by which two turns differ from world to world, in such a case."""
 LONGEST: Final = 64
 """Room for the actions of a turn."""
 
@@ -120,7 +124,9 @@ class SearchAgent:
                     break
             if self.milliseconds and 1000 * (time.perf_counter() - start) > self.milliseconds:
                 break
-        sure = alive & (gains > ERRORS * errors) & (last >= 2)
+        if last < FEW:
+            errors = np.maximum(errors, DOUBT / np.sqrt(last))
+        sure = alive & (gains > ERRORS * errors)
         return int(np.argmax(np.where(sure, gains, 0.0)))
 
 
