@@ -76,7 +76,7 @@ IDEAS = {
     },
 }
 """What is taken out of a bot, by its weights, and what idea that is."""
-IDEA_DEALS = {"careful": (20_000, 5_000), "planner": (5_000, 1_500)}
+IDEA_DEALS = {"careful": (20_000, 5_000), "planner": (5_000, 5_000)}
 """Deals for each idea, at tables for two and for four."""
 GONE = {
     "careful": {
