@@ -244,7 +244,7 @@ def test_make_rungs() -> None:
 
 
 def test_numbers_in_place_of_an_agents_own() -> None:
-    agent = agents.make("careful:joker=3.5,stock=0")
+    agent = agents.make("careful:joker=3.5,fit=0")
     assert isinstance(agent, CarefulAgent)
     changed = agent.weights != CarefulAgent().weights
     assert changed.sum() == 2 and set(agent.weights[changed]) == {3.5, 0.0}
