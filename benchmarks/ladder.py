@@ -348,7 +348,7 @@ def draw_budget() -> None:
     axes.set_xscale("log", base=2)
     axes.set_xticks(list(BUDGETS), [str(worlds) for worlds in BUDGETS])
     axes.set_xlabel("worlds a decision")
-    axes.set_ylabel("points per round against the planner, 95% interval")
+    axes.set_ylabel("points a round against the planner")
     with writing(PICTURE) as beside:
         figure.savefig(beside, dpi=120)
 
