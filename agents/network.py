@@ -8,10 +8,12 @@ are good for, all by the same weights; all else is scored from the whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import torch
 from torch import nn
 
+from agents.options import ENDS, NUMBERS_AT, OPTION, OPTIONS, ROWS_AT, VIEW, WORTH
 from jolly_env import actions as act
 from jolly_env.cards import CARD_KINDS, JOKER, RANKS, SUITS
 from jolly_env.features import FEATURE_FIELDS, FEATURE_SLICES, FEATURES
@@ -30,6 +32,11 @@ RUNS = act.RUN_STARTS * act.RUN_FORMS
 BEFORE_RUNS = act.LAY_RUN
 AT_MELDS = act.DISCARD - act.MELD
 TAKE_NUMBERS, TAKE_WIDTH = 5, 32
+OPTION_WIDTH = 64
+UNLISTED = -1e4
+"""The score of an action that is not among the options."""
+TRUST = 2.0
+"""How much the planner's worth of an option, in tens of points, counts before anything is learned."""
 
 
 class Body(nn.Module):
@@ -105,13 +112,62 @@ def take_numbers(features: torch.Tensor) -> torch.Tensor:
     return torch.stack((fits, idle, *steps, count), dim=2)
 
 
-class ValueNetwork(nn.Module):
-    """Estimates what the seat to move will still earn: float32[B, FEATURES] -> float32[B]."""
+class OptionNetwork(nn.Module):
+    """Scores each option of ``B`` positions by what it is and the whole: float32[B, VIEW] -> float32[B, 839]."""
 
     def __init__(self, widths: Sequence[int]) -> None:
         """Make a network of these ``widths``, as in :class:`Body`."""
         super().__init__()
+        self.widths = tuple(widths)
         self.body = Body(widths)
+        self.of_whole = nn.Linear(widths[1] + ENDS, OPTION_WIDTH)
+        self.of_option = nn.Linear(OPTION, OPTION_WIDTH, bias=False)
+        self.second = nn.Linear(OPTION_WIDTH, OPTION_WIDTH)
+        self.head = nn.Linear(OPTION_WIDTH, 1, bias=False)
+        self.trust = nn.Parameter(torch.tensor(TRUST))
+
+    @property
+    def heads(self) -> tuple[nn.Linear, ...]:
+        """The last layers."""
+        return (self.head,)
+
+    def forward(self, views: torch.Tensor) -> torch.Tensor:
+        """Return the scores of all actions in the order of their numbers; those of no option are very low."""
+        numbers = views[:, NUMBERS_AT:ROWS_AT].long()
+        owners, places = (numbers >= 0).nonzero(as_tuple=True)
+        rows = views[:, ROWS_AT:].view(len(views), OPTIONS, OPTION)[owners, places]
+        whole = self.of_whole(torch.cat((self.body(views[:, :FEATURES])[1], views[:, FEATURES:NUMBERS_AT]), dim=1))
+        hidden = torch.relu(self.of_option(rows) + whole[owners])
+        hidden = torch.relu(self.second(hidden))
+        scores = self.head(hidden).flatten() + self.trust * rows[:, WORTH]
+        filled = scores.new_full((len(views), act.ACTIONS), UNLISTED)
+        return filled.index_put((owners, numbers[owners, places]), scores)
+
+
+Actor: TypeAlias = PolicyNetwork | OptionNetwork
+NETWORKS: dict[str, type[PolicyNetwork] | type[OptionNetwork]] = {"suits": PolicyNetwork, "options": OptionNetwork}
+"""The networks that may play, by name."""
+INPUTS = {"suits": FEATURES, "options": VIEW}
+"""How many numbers each sees."""
+
+
+def kind_of(network: Actor) -> str:
+    """Return the name of a network's kind."""
+    return next(name for name, kind in NETWORKS.items() if type(network) is kind)
+
+
+class ValueNetwork(nn.Module):
+    """Estimates what the seat to move will still earn: float32[B, V], float32[B, H] -> float32[B].
+
+    The first are features or a view, the second hidden cards that only a learner may see, if any.
+    """
+
+    def __init__(self, widths: Sequence[int], inputs: int = FEATURES, hidden: int = 0) -> None:
+        """Make a network of these ``widths``, as in :class:`Body`, for ``inputs`` and ``hidden`` numbers."""
+        super().__init__()
+        self.body = Body(widths)
+        self.ends = ENDS if inputs == VIEW else 0
+        self.joined = nn.Linear(widths[1] + self.ends + hidden, widths[1]) if self.ends + hidden else None
         self.head = nn.Linear(widths[1], 1)
 
     @property
@@ -119,9 +175,13 @@ class ValueNetwork(nn.Module):
         """The last layer."""
         return (self.head,)
 
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
+    def forward(self, views: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
         """Return the estimates."""
-        values: torch.Tensor = self.head(self.body(features)[1]).flatten()
+        whole = self.body(views[:, :FEATURES])[1]
+        if self.joined is not None:
+            ends = views[:, FEATURES : FEATURES + self.ends]
+            whole = torch.relu(self.joined(torch.cat((whole, ends, hidden), dim=1)))
+        values: torch.Tensor = self.head(whole).flatten()
         return values
 
 

@@ -1,0 +1,224 @@
+"""The options of a decision, for networks: its legal actions, what each touches, and what the planner reckons of it.
+
+A *view* is float32[VIEW]: the features, some numbers of the best ends of the turn, then for up to ``OPTIONS`` legal
+actions their numbers, and a row of ``OPTION`` numbers for each. It says nothing that the observation does not say.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from agents.planner import (
+    DRAWN,
+    HAND,
+    LOWEST,
+    THROWN,
+    choose_draw,
+    end_value,
+    new_scratch,
+    planner_weights,
+    prepare,
+    weights_for,
+)
+from agents.solver import solve
+from agents.solver_ends import CARDS, COST, FIRST, KEPT, POINTS
+from jolly_env import actions as act
+from jolly_env._jit import entry, kernel, warm_up
+from jolly_env.cards import CARD_KINDS
+from jolly_env.features import ACTION_FEATURES, FEATURES, describe_action, new_hands, write_features
+from jolly_env.hand import COUNT, read_hand
+from jolly_env.observation import OBSERVATION
+from jolly_env.state import DRAW
+
+OPTIONS: Final = 32
+"""Legal actions that are listed: the planner's first steps, then discards and draws, then others."""
+ADVICE: Final = 7
+"""Numbers of what the planner reckons: see :func:`note_plan`."""
+OPTION: Final = ACTION_FEATURES + ADVICE
+"""Numbers of an option: the description of the action, then the advice."""
+ENDS: Final = 8
+"""Numbers of the best ends of the turn: see :func:`write_ends`."""
+NUMBERS_AT: Final = FEATURES + ENDS
+ROWS_AT: Final = NUMBERS_AT + OPTIONS
+VIEW: Final = ROWS_AT + OPTIONS * OPTION
+"""Length of a view."""
+WORTH, RECKONED, FROM_PLAN = ACTION_FEATURES, ACTION_FEATURES + 1, ACTION_FEATURES + 2
+"""Where the worth of an option stands, in tens of points below the best; whether it is known; and what a plan is."""
+NONE: Final = -1.0
+"""In place of a number where there is no further option."""
+
+
+class Views:
+    """Room to write views, and the planner's weights."""
+
+    def __init__(self) -> None:
+        """Make it."""
+        _warm_up()
+        self._parts = (planner_weights({}), new_hands(), np.zeros(act.ACTIONS), *new_scratch())
+
+    def write(self, records: np.ndarray, masks: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Fill and return float32[B, VIEW] from OBSERVATION[B] and int8[B, 839]."""
+        write_views(records, masks, out, *self._parts)
+        return out
+
+
+@functools.cache
+def _warm_up() -> None:
+    """Compile the kernels, unless the cache on disk has them."""
+    warm_up("agents.options", Path(__file__).parent, _compile)
+
+
+def _compile() -> None:
+    """Write a first view."""
+    masks = np.zeros((1, act.ACTIONS), dtype=np.int8)
+    parts = planner_weights({}), new_hands(), np.zeros(act.ACTIONS), *new_scratch()
+    write_views(np.zeros(0, dtype=OBSERVATION), masks, np.zeros((0, VIEW), dtype=np.float32), *parts)
+
+
+@entry
+def write_views(
+    observations: np.ndarray,
+    masks: np.ndarray,
+    out: np.ndarray,
+    weights: np.ndarray,
+    words: np.ndarray,
+    worths: np.ndarray,
+    hands: np.ndarray,
+    values: np.ndarray,
+    plans: np.ndarray,
+    room: np.ndarray,
+) -> None:
+    """Write the views of ``B`` decisions: OBSERVATION[B], int8[B, 839] -> float32[B, VIEW]."""
+    for i in range(observations.shape[0]):
+        w = weights_for(observations[i], weights)
+        write_view(observations[i], masks[i], out[i], w, words, worths, hands, values, plans, room)
+
+
+@kernel
+def write_view(
+    obs: Any,
+    mask: np.ndarray,
+    out: np.ndarray,
+    w: np.ndarray,
+    words: np.ndarray,
+    worths: np.ndarray,
+    hands: np.ndarray,
+    values: np.ndarray,
+    plans: np.ndarray,
+    room: np.ndarray,
+) -> None:
+    """Write one view; ``worths`` float64[839] is room, as is the rest."""
+    write_features(obs, out[:FEATURES], words)
+    out[FEATURES:] = 0
+    for i in range(OPTIONS):
+        out[NUMBERS_AT + i] = NONE
+    read_hand(obs, hands[HAND])
+    prepare(obs, w, values)
+    worths[:] = LOWEST
+    count = 0
+    if obs["phase"] == DRAW and not mask[act.TAKE + 1]:
+        worths[act.DRAW_STOCK] = 0  # there is nothing to choose
+    elif obs["phase"] == DRAW:
+        choose_draw(obs, mask, w, hands, values, plans, room)
+        for draw in range(act.MAX_TAKE + 1):
+            worths[draw] = values[DRAWN][draw]
+    else:
+        count = reckon(obs, w, worths, hands, values, plans, room)
+        write_ends(plans, count, out)
+    listed = list_options(mask, worths, out)
+    best = LOWEST
+    for i in range(listed):
+        best = max(best, worths[np.int64(out[NUMBERS_AT + i])])
+    for i in range(listed):
+        action: Any = np.int64(out[NUMBERS_AT + i])
+        row = out[ROWS_AT + OPTION * i : ROWS_AT + OPTION * (i + 1)]
+        describe_action(obs, action, row[:ACTION_FEATURES])
+        if worths[action] > LOWEST:
+            row[WORTH] = max(np.float32(0.1) * np.float32(worths[action] - best), np.float32(-5))
+            row[RECKONED] = 1
+        else:
+            row[WORTH] = -5
+        for j in range(count):
+            if plans[j, FIRST] == action:
+                note_plan(plans, j, row)
+
+
+@kernel
+def reckon(
+    obs: Any,
+    w: np.ndarray,
+    worths: np.ndarray,
+    hands: np.ndarray,
+    values: np.ndarray,
+    plans: np.ndarray,
+    room: np.ndarray,
+) -> int:
+    """Write what each first step of an end and each discard is worth to the planner; return the number of ends."""
+    hand = hands[HAND]
+    count = solve(obs, hand, plans, room)
+    most, fewest = 0, hand[COUNT]
+    for i in range(count):
+        most = max(most, plans[i, POINTS])
+        fewest = min(fewest, plans[i, CARDS])
+    for i in range(count):
+        value = end_value(obs, plans[i], most, fewest, w, hands, values)
+        action = plans[i, FIRST]
+        if action >= 0:
+            worths[action] = max(worths[action], value)
+        elif plans[i, CARDS] <= 1:
+            for card in range(CARD_KINDS):
+                if obs["hand"][card] > 0:
+                    worths[act.DISCARD + card] = value
+        else:
+            top = values[THROWN].max()
+            for card in range(CARD_KINDS):
+                if values[THROWN][card] > LOWEST:
+                    worths[act.DISCARD + card] = value - top + values[THROWN][card]
+    return count
+
+
+@kernel
+def write_ends(plans: np.ndarray, count: int, out: np.ndarray) -> None:
+    """Write what the ends come to: most points, fewest cards, whether it closes, least cost, jokers, how many."""
+    most, fewest, cost, kept = np.int64(0), np.int64(20), np.int64(200), np.int64(0)
+    for i in range(count):
+        most = max(most, plans[i, POINTS])
+        fewest = min(fewest, plans[i, CARDS])
+        cost = min(cost, plans[i, COST])
+        kept = max(kept, plans[i, KEPT])
+    out[FEATURES] = np.float32(0.02) * most
+    out[FEATURES + 1] = np.float32(0.1) * fewest
+    out[FEATURES + 2] = 1 if fewest <= 1 else 0
+    out[FEATURES + 3] = np.float32(0.02) * cost
+    out[FEATURES + 4] = np.float32(0.5) * kept
+    out[FEATURES + 5] = np.float32(0.1) * min(count, 20)
+    out[FEATURES + 6] = 1 if fewest <= 2 else 0
+    out[FEATURES + 7] = 1 if fewest <= 3 else 0
+
+
+@kernel
+def list_options(mask: np.ndarray, worths: np.ndarray, out: np.ndarray) -> int:
+    """List the legal actions: those that are reckoned, then all others, while there is room; return how many."""
+    listed = 0
+    for known in (True, False):
+        for action in range(act.ACTIONS):
+            if mask[action] and (worths[action] > LOWEST) == known and listed < OPTIONS:
+                out[NUMBERS_AT + listed] = action
+                listed += 1
+    return listed
+
+
+@kernel
+def note_plan(plans: np.ndarray, end: int, row: np.ndarray) -> None:
+    """Note an end behind its first step: that there is one, fewest cards left, most points and jokers kept, closing."""
+    cards, points = np.float32(0.1) * plans[end, CARDS], np.float32(0.02) * plans[end, POINTS]
+    if row[FROM_PLAN] == 0 or cards < row[FROM_PLAN + 1]:
+        row[FROM_PLAN + 1] = cards
+    row[FROM_PLAN + 2] = max(row[FROM_PLAN + 2], points)
+    row[FROM_PLAN + 3] = max(row[FROM_PLAN + 3], np.float32(0.5) * plans[end, KEPT])
+    row[FROM_PLAN] = 1
+    row[FROM_PLAN + 4] = 1 if row[FROM_PLAN + 1] <= np.float32(0.1) else 0
