@@ -26,11 +26,14 @@ NAMES: Final[dict[str, str]] = {
 LEVELS: Final[dict[str, str]] = {"easy": "greedy", "medium": "careful", "hard": "planner", "expert": "search"}
 """Names that a person may choose a strength by."""
 
+TEXTS: Final = ("policy",)
+"""Options that are no numbers."""
+
 
 def _rung(module: str, name: str) -> Callable[..., Agent]:
     """Return what makes an agent of a class; its kernels are imported only then."""
 
-    def made(**options: float) -> Agent:
+    def made(**options: float | str) -> Agent:
         return cast(Agent, getattr(importlib.import_module(module), name)(**options))
 
     return made
@@ -79,9 +82,12 @@ def make(name: str) -> Agent:
 
 def _with_options(name: str, rung: str, text: str) -> Agent:
     """Return a rung with the options that stand behind its name, as in joker=20,fit=2."""
-    options: dict[str, float] = {}
+    options: dict[str, float | str] = {}
     for part in text.split(",") if text else ():
         key, sign, value = part.partition("=")
+        if key.strip() in TEXTS and value:
+            options[key.strip()] = value.strip()
+            continue
         try:
             options[key.strip()] = float(value)
         except ValueError:

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -47,6 +47,9 @@ from jolly_env.packing import new_scratch as new_engine_scratch
 from jolly_env.rules import PLAYERS
 from jolly_env.state import DRAW, ROUND_OVER, STATE
 
+if TYPE_CHECKING:
+    from agents.policy import PolicyAgent
+
 CANDIDATES: Final = 8
 """Turns that are tried."""
 CHUNK: Final = 8
@@ -55,6 +58,8 @@ LEAST: Final = 16
 """Worlds before a candidate may be dropped."""
 ERRORS: Final = 2.0
 """Standard errors by which a gain must differ from nothing."""
+LIKED: Final = float(np.log(1000))
+"""How far the logarithm of a policy's candidate may be below the best."""
 FEW: Final = 64
 """Worlds below which their own spread is not to be trusted: a gain may then come from a rare Hand-Jolly left out."""
 DOUBT: Final = 250.0
@@ -68,10 +73,12 @@ class SearchAgent:
 
     It knows what the planner knows, and what the others probably hold. With 256 worlds a decision takes about a tenth
     of a second; ``milliseconds`` ends a decision earlier (and then the choice depends on the speed of the machine).
+    With a ``policy`` it tries the actions that a trained network likes best, and leaves the first of them only for a
+    sure gain; the planner plays on from there.
     """
 
-    def __init__(self, worlds: float = 256, milliseconds: float = 0, **weights: float) -> None:
-        """Take the most worlds and time (0: any) of a decision, and weights in place of the planner's own."""
+    def __init__(self, worlds: float = 256, milliseconds: float = 0, policy: str = "", **weights: float) -> None:
+        """Take the most worlds and time (0: any) of a decision, a policy's name, and weights in the planner's place."""
         if not (worlds >= 1 and float(worlds).is_integer()):
             raise ValueError(f"worlds={worlds:g}: expected a whole number of at least 1")
         if not milliseconds >= 0:
@@ -79,6 +86,7 @@ class SearchAgent:
         self.worlds, self.milliseconds = int(worlds), float(milliseconds)
         self.weights = planner_weights(weights)
         self._room = Room()
+        self._policy = named_policy(policy) if policy else None
         _warm_up()
 
     def act(self, observations: Any, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
@@ -97,6 +105,9 @@ class SearchAgent:
             return int(legal[0]) if len(legal) else -1
         start = time.perf_counter()
         room = self._room
+        if self._policy is not None:
+            turns = liked(self._policy.scores(record, mask[None])[0])
+            return int(turns[self._compare(record, mask, key, turns, start) if len(turns) > 1 else 0, 1])
         room.world[:] = sample_worlds(record[0], _turn_key(record), 1)
         none = np.zeros((0, 0)), np.zeros(0, dtype=np.bool_)
         count = think(record, mask, key, self.weights, room.world, 0, 0, room.turns, none[1], none[0], *room.parts)
@@ -128,6 +139,29 @@ class SearchAgent:
             errors = np.maximum(errors, DOUBT / np.sqrt(last))
         sure = alive & (gains > ERRORS * errors)
         return int(np.argmax(np.where(sure, gains, 0.0)))
+
+
+def named_policy(name: str) -> PolicyAgent:
+    """Return the policy of a name; ``ValueError`` if that is another agent."""
+    from agents.policy import PolicyAgent
+    from agents.registry import make
+
+    agent = make(name)
+    if not isinstance(agent, PolicyAgent):
+        raise ValueError(f"policy={name}: not a trained policy")
+    return agent
+
+
+def liked(scores: np.ndarray) -> np.ndarray:
+    """Return the actions that are liked best as turns of one action: float64[839] -> int64[C, LONGEST].
+
+    Those that are a thousand times less likely than the best are left out.
+    """
+    order = np.argsort(-scores, kind="stable")[:CANDIDATES]
+    order = order[scores[order] > scores[order[0]] - LIKED]
+    turns = np.zeros((len(order), LONGEST), dtype=np.int64)
+    turns[:, 0], turns[:, 1] = 1, order
+    return turns
 
 
 def paired(margins: np.ndarray, rival: int) -> tuple[np.ndarray, np.ndarray]:
