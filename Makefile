@@ -1,7 +1,7 @@
 # On a machine with Python >= 3.11 and make, each target sets up .venv as needed. `make help` lists them.
 
 # The main job, in two commands: what is trained, and what it is measured against.
-DEMO_TRAIN ?= run --out runs/demo
+DEMO_TRAIN ?= run --preset quick --out runs/demo
 DEMO_EVAL ?= run runs/demo/best greedy random --deals 4000 --out runs/demo/eval --overwrite
 
 PYTHON ?=

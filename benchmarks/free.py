@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from jolly_env.agent import RandomAgent
+from agents.planner import PlannerAgent
+from train.config import Config
 from train.vec_env import SelfPlayVecEnv
 
 LENGTH = 64
@@ -14,10 +15,12 @@ LENGTH = 64
 
 
 class Tape(NamedTuple):
-    """What ``N`` games showed over ``T`` steps of random play."""
+    """What ``N`` games showed over ``T`` steps of the planner's play."""
 
     observations: np.ndarray
-    """float32[T, N, F]."""
+    """float32[T, N, V]."""
+    hidden: np.ndarray
+    """float32[T, N, H]."""
     masks: np.ndarray
     """int8[T, N, 839]."""
     seats: np.ndarray
@@ -29,16 +32,20 @@ class Tape(NamedTuple):
 
 
 def recorded(games: int) -> Tape:
-    """Return a tape of random play."""
-    env, agent = SelfPlayVecEnv(games, seed=1), RandomAgent()
-    env.reset()
+    """Return a tape of the planner's play."""
+    env, agent = default_env(games, 1), PlannerAgent()
+    seen: Any = env.reset()
     rows = []
     for _ in range(LENGTH):
-        shown = env.batch.observations.copy(), env.action_masks().copy(), env.seats.copy()
-        actions = agent.act(shown[0], shown[1], env.batch.keys)
-        _, _, dones, _ = env.step(actions)
+        shown = seen.copy(), env.hidden.copy(), env.action_masks().copy(), env.seats.copy()
+        seen, _, dones, _ = env.step(env.ask(agent))
         rows.append((*shown, env.seat_rewards.copy(), dones.copy()))
     return Tape(*(np.stack(column) for column in zip(*rows, strict=True)))
+
+
+def default_env(games: int, seed: int) -> SelfPlayVecEnv:
+    """Return the env of a training run with the settings that a run has by default."""
+    return SelfPlayVecEnv(games, seed=seed, network=Config.network, privileged=Config.privileged)
 
 
 class FreeEnv(SelfPlayVecEnv):
@@ -46,7 +53,7 @@ class FreeEnv(SelfPlayVecEnv):
 
     def __init__(self, tape: Tape) -> None:
         """Show this tape."""
-        super().__init__(tape.masks.shape[1], seed=0)
+        super().__init__(tape.masks.shape[1], seed=0, network=Config.network, privileged=Config.privileged)
         self.tape, self.at = tape, 0
 
     @property
@@ -61,10 +68,15 @@ class FreeEnv(SelfPlayVecEnv):
     def reset(self) -> np.ndarray:
         """Go to the start of the tape."""
         self.at = 0
-        return self.tape.observations[0]
+        return self.look()
+
+    def look(self) -> np.ndarray:
+        """Show what is on the tape."""
+        self.hidden = self.tape.hidden[self.at]
+        return self.tape.observations[self.at]
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, object]]]:
         """Go one step on."""
         self.seat_rewards, dones = self.tape.rewards[self.at], self.tape.dones[self.at]
         self.at = (self.at + 1) % LENGTH
-        return self.tape.observations[self.at], self.seat_rewards[:, 0], dones, self._infos
+        return self.look(), self.seat_rewards[:, 0], dones, self._infos

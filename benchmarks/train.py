@@ -47,17 +47,15 @@ def contestants(options: Options) -> dict[str, Callable[[], tuple[float, float]]
     from sb3_contrib import MaskablePPO
     from torch import nn
 
-    from benchmarks.free import FreeEnv, recorded
+    from benchmarks.free import FreeEnv, default_env, recorded
     from train.config import Config
     from train.run import make_learner
-    from train.vec_env import SelfPlayVecEnv
 
     torch.set_num_threads(options.threads)
     size = min(Config.batch_size, options.games * options.steps)
     config = Config(games=options.games, steps=options.steps, batch_size=size, threads=options.threads)
     tape = recorded(options.games)
-    env = SelfPlayVecEnv(config.games, config.table(), seed=0)
-    jolly, free = make_learner(config, env), make_learner(config, FreeEnv(tape))
+    jolly, free = make_learner(config, default_env(config.games, 0)), make_learner(config, FreeEnv(tape))
     stock = MaskablePPO(
         "MlpPolicy",
         FreeEnv(tape),

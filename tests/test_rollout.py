@@ -9,6 +9,7 @@ pytest.importorskip("sb3_contrib")
 
 from gymnasium import spaces
 
+from jolly_env.features import FEATURES
 from train.rollout import LAST, OPEN, SeatRolloutBuffer
 
 
@@ -26,7 +27,8 @@ def play(
     empty = np.zeros((1, 839), dtype=np.int8)
     number = np.array([buffer.count])
     values = np.array([value], dtype=np.float32)
-    buffer.note(number.reshape(1, 1).astype(np.float32), empty, np.array([seat]), number, values, values)
+    nothing = np.zeros((1, 0), dtype=np.float32)
+    buffer.note(number.reshape(1, 1).astype(np.float32), nothing, empty, np.array([seat]), number, values, values)
     earned = np.zeros((1, buffer.players), dtype=np.float32)
     if rewards is not None:
         earned[0] = rewards
@@ -83,7 +85,7 @@ def test_open_decisions_are_carried_over() -> None:
     play(buffer, 1, 0.3)
     buffer.compute()
     assert buffer.next[:3].tolist() == [1, OPEN, OPEN]
-    assert [int(row) for batch in buffer.get(1) for row in batch.observations] == [0]
+    assert [int(row) for batch in buffer.get(1) for row in batch.obs] == [0]
     assert buffer.advantages[0] == pytest.approx(0.2 - 0.1)  # beyond an open decision nothing but its value counts
 
     buffer.reset()
@@ -95,7 +97,7 @@ def test_open_decisions_are_carried_over() -> None:
     assert buffer.next[:5].tolist() == [3, 2, LAST, LAST, OPEN]
     assert buffer.rewards[:5].tolist() == [0, 0, -1, 1, 0]
     assert buffer.advantages[0] == pytest.approx(0.7 - 0.2 + 0.5 * (1.0 - 0.7))
-    seen = sorted(float(row) for batch in buffer.get(2) for row in batch.old_values)
+    seen = sorted(float(row) for batch in buffer.get(2) for row in batch.values)
     assert seen == pytest.approx([0.2, 0.3, 0.6, 0.7])
 
 
@@ -112,11 +114,34 @@ def test_every_decision_is_trained_on_once() -> None:
             number += games
             zeros = np.zeros(games, dtype=np.float32)
             masks = np.zeros((games, 839), dtype=np.int8)
-            buffer.note(obs, masks, random.integers(players, size=games), np.zeros(games, np.int64), zeros, zeros)
+            nothing = np.zeros((games, 0), dtype=np.float32)
+            buffer.note(
+                obs, nothing, masks, random.integers(players, size=games), np.zeros(games, np.int64), zeros, zeros
+            )
             noted += games
             buffer.earn(np.zeros((games, players), dtype=np.float32), random.random(games) < 0.1)
         buffer.compute()
-        given += [int(row) for batch in buffer.get(1) for row in batch.observations]
+        given += [int(row) for batch in buffer.get(1) for row in batch.obs]
     still_open = int((buffer.next[: buffer.count] == OPEN).sum())
     assert len(given) == len(set(given)) == noted - still_open
     assert 0 < still_open <= games * players
+
+
+def test_shaping_adds_up_to_what_the_first_decision_was_worth() -> None:
+    """With decay 1 an episode's first advantage gains minus the potential there, whatever lies between."""
+    box = spaces.Box(-1e9, 1e9, (FEATURES + 2,), np.float32)
+    options = {"gae_lambda": 1.0, "gamma": 1.0, "n_envs": 1, "players": 2, "seed": 0}
+    found = []
+    for weight in (0.0, 0.5):
+        buffer = SeatRolloutBuffer(4, box, spaces.Discrete(839), "cpu", **options)  # type: ignore[arg-type]
+        buffer.shaping = weight
+        for number, fewest in enumerate((1.3, 0.9, 0.4, 0.1)):
+            obs = np.full((1, FEATURES + 2), fewest, dtype=np.float32)
+            nothing, empty = np.zeros((1, 0), dtype=np.float32), np.zeros((1, 839), dtype=np.int8)
+            value = np.zeros(1, dtype=np.float32)
+            buffer.note(obs, nothing, empty, np.array([0]), np.array([number]), value, value)
+            buffer.earn(np.array([[1.0 if number == 3 else 0.0, 0.0]], dtype=np.float32), np.array([number == 3]))
+        buffer.compute()
+        found.append(buffer.advantages[:4].copy())
+    assert found[0].tolist() == [1, 1, 1, 1]
+    assert found[1] == pytest.approx([1 + 0.5 * fewest for fewest in (1.3, 0.9, 0.4, 0.1)])

@@ -26,10 +26,11 @@ from stable_baselines3.common.vec_env import VecEnv
 import agents
 from agents.policy import PolicyAgent
 from jolly_env.agent import RandomAgent
+from jolly_env.determinize import determinize
 from jolly_env.rules import Rules
 from train.__main__ import main
 from train.config import Config
-from train.run import Trainer, go_on, start
+from train.run import Trainer, go_on, make_learner, start
 from train.vec_env import LEARNER, SelfPlayVecEnv
 
 TINY = {
@@ -38,6 +39,7 @@ TINY = {
     "batch_size": 64,
     "widths": (16, 24),
     "value_widths": (16, 24),
+    "imitate": 300,
     "opponent_share": 0.5,
     "snapshot_every": 2,
     "evaluate_every": 3,
@@ -139,6 +141,35 @@ def test_another_seed_learns_otherwise(tmp_path: Path) -> None:
     assert not torch.equal(weights[0], weights[2])
 
 
+def test_the_teacher_is_imitated_and_then_held_to(tmp_path: Path) -> None:
+    """What the teacher does becomes likelier; what was learned from it is what the learner is then held near to."""
+    settings = TINY | {"network": "suits", "teacher": "greedy", "imitate": 8 * 16 * 60, "hold": 1.0}
+    trainer = start(Config(**settings, decisions=8 * 16 * 64), tmp_path / "run", [])
+    losses = []
+    while not trainer.done:
+        figures = trainer.advance()
+        losses.append(figures.get("imitation_loss", np.nan))
+    assert np.isfinite(losses[:60]).all() and np.isnan(losses[60:]).all()
+    assert np.mean(losses[50:60]) < 0.8 * np.mean(losses[:5])
+    assert trainer.learner.hold < 1.0
+    held, live = (network.state_dict()["head.weight"] for network in (trainer.learner.held, trainer.learner.actor))
+    assert not torch.equal(held, live)
+
+
+def test_the_critic_alone_sees_hidden_cards() -> None:
+    """Other hidden cards change what the critic sees and nothing of what is seen to play."""
+    env = SelfPlayVecEnv(8, seed=2, network="options", privileged=True)
+    seen, hidden = env.reset().copy(), env.hidden.copy()
+    other = SelfPlayVecEnv(8, seed=3, network="options", privileged=True)
+    worlds = [determinize(env.batch.observe(np.array([row]))[0], row) for row in range(8)]
+    other.batch.states[:] = np.concatenate(worlds)
+    other.batch.refresh()
+    assert (other.look() == seen).all()
+    assert (other.hidden != hidden).any(axis=1).all()
+    learner = make_learner(Config(**TINY), env)
+    assert learner.actor(torch.from_numpy(seen)).shape == (8, 839)
+
+
 def test_snapshots_stay_as_they_were(tmp_path: Path) -> None:
     """A frozen opponent plays the same after more training, in memory and on disk."""
     trainer = start(Config(**TINY, decisions=8 * 16 * 6), tmp_path / "run", [])
@@ -195,6 +226,11 @@ def one_line(done: subprocess.CompletedProcess[str], *words: str) -> None:
         (["--widths", "16", "0"], ("error: --widths (16, 0):",)),
         (["--widths", "1000000000000", "10000000000"], ("error: --widths", "65536")),
         (["--threads", "1000000000"], ("error: --threads",)),
+        (["--preset", "huge"], ("error: --preset huge: expected quick, laptop, gpu",)),
+        (["--network", "mlp"], ("error: --network 'mlp': expected options or suits",)),
+        (["--device", "tpu"], ("error: --device 'tpu': expected auto, cpu, cuda",)),
+        (["--network", "suits", "--shaping", "1"], ("error: --shaping 1", "options")),
+        (["--teacher", "plannr"], ("plannr", "planner")),
         (["--what"], ("--what",)),
         (["--out", ""], ("--out: expected a folder",)),
     ],

@@ -34,6 +34,7 @@ SMALL = Config(
     batch_size=64,
     widths=(16, 24),
     value_widths=(16, 24),
+    imitate=200,
     opponent_share=0.5,
     snapshot_every=2,
     evaluate_every=1,
@@ -309,11 +310,11 @@ def test_weights_that_are_no_finite_float32_are_refused(finished: Path, tmp_path
     network = agents.make(str(finished / "last")).network.float()  # type: ignore[attr-defined]
     tensors = {name: value.clone() for name, value in network.state_dict().items()}
     if fault == "torch.int8":
-        tensors["head.bias"] = tensors["head.bias"].to(torch.int8)
+        tensors["second.bias"] = tensors["second.bias"].to(torch.int8)
     else:
-        tensors["head.bias"][0] = float("nan" if fault == "NaN" else "inf")
+        tensors["second.bias"][0] = float("nan" if fault == "NaN" else "inf")
     weights = safetensors.torch.save(tensors)
     (tmp_path / WEIGHTS).write_bytes(weights)
     (tmp_path / "agent.json").write_text(json.dumps(describe(network, weights, {})))
-    with pytest.raises(ValueError, match=rf"{WEIGHTS}: head.bias: expected finite .*{fault.split()[-1]}"):
+    with pytest.raises(ValueError, match=rf"{WEIGHTS}: second.bias: expected finite .*{fault.split()[-1]}"):
         agents.make(str(tmp_path))

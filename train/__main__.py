@@ -14,7 +14,7 @@ from eval.cli import INTERRUPTED, catch_interrupts, importing, main_guard, parse
 with importing():
     import tyro
 
-    from train.config import Config
+    from train.config import Config, with_preset
 
 if TYPE_CHECKING:
     from train.run import Trainer
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """Train an agent by playing against itself and against its past.
+    """Train an agent: it imitates a teacher, then plays against itself, its past and bots.
 
     The folder then holds best/ and last/ (agents: python -m eval run RUN/best greedy), snapshots/, curve.csv,
     curve.png, run.json and tensorboard/. Ctrl-C saves; python -m train resume RUN goes on.
 
-    Example: python -m train run --out runs/first --decisions 1000000
+    --preset quick, laptop (the default) or gpu stands for settings that are good for ten minutes or an hour on two
+    cores, or on a GPU; what is given beside it counts more.
+
+    Example: python -m train run --preset quick --out runs/first --bots planner --bot-share 0.2
     """
 
     config: tyro.conf.OmitArgPrefixes[Config]
@@ -83,8 +86,9 @@ class Tune:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
+    words = with_preset(argv) if argv[:1] == ["run"] else argv
     commands = {"run": Run, "resume": Resume, "tune": Tune}
-    options: Run | Resume | Tune = parse(commands, "python -m train", "Train agents by self-play; tune bots.", argv)
+    options: Run | Resume | Tune = parse(commands, "python -m train", "Train agents by self-play; tune bots.", words)
     if isinstance(options, Tune):
         from train.tune import tune  # here, so that --help need not wait for numba
 
@@ -105,7 +109,7 @@ def learn(options: Run | Resume, argv: Sequence[str]) -> int:
     else:
         folder = options.folder
         config = read_config(folder)
-    for name in (*config.anchors, *config.bots):
+    for name in (*config.anchors, *config.bots, config.teacher):
         if not Path(name).exists():  # others are networks, for which torch must be there
             make(name)
     with held(folder):

@@ -20,7 +20,7 @@ import safetensors
 import safetensors.numpy
 import torch
 
-from agents.network import PolicyNetwork
+from agents.network import Actor
 from agents.policy import DESCRIPTION, WEIGHTS, describe, weights_of
 from eval.files import naming
 from jolly_env import document as doc
@@ -30,7 +30,7 @@ from train.rollout import FIELDS, SeatRolloutBuffer
 from train.vec_env import SelfPlayVecEnv
 
 TRAINER, COUNTERS = "trainer.safetensors", "trainer.json"
-VERSION = 2
+VERSION = 3
 KEYS = (
     *("version", "sha256", "decisions", "updates", "gradient_passes", "snapshots", "best", "seconds"),
     *("env_random", "buffer_random"),
@@ -104,7 +104,7 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
 
-def save_policy(folder: Path, network: PolicyNetwork, about: Mapping[str, Any]) -> None:
+def save_policy(folder: Path, network: Actor, about: Mapping[str, Any]) -> None:
     """Save a policy as a folder, whole or not at all."""
     weights = weights_of(network)
     with replacing(folder) as new:
@@ -138,7 +138,7 @@ def load_trainer(folder: Path, learner: SelfPlayPPO, counters: Mapping[str, Any]
     try:
         arrays = safetensors.numpy.load(content)
         for name, array in arrays.items():
-            if name.startswith(("policy.", "average.", "optimizer.")) and not (
+            if name.startswith(("policy.", "average.", "held.", "optimizer.")) and not (
                 array.dtype == np.float32 and np.isfinite(array).all()
             ):
                 raise ValueError(f"{name} is not of finite float32 numbers")
@@ -155,10 +155,11 @@ def trainer_arrays(learner: SelfPlayPPO) -> dict[str, np.ndarray]:
     """Return copies of weights, optimiser, games and open decisions as arrays by name."""
     env, buffer = learner.env, learner.rollout_buffer
     assert isinstance(env, SelfPlayVecEnv) and isinstance(buffer, SeatRolloutBuffer)
-    arrays = {f"policy.{k}": v.detach().numpy() for k, v in learner.policy.state_dict().items()}
-    arrays |= {f"average.{k}": v.detach().numpy() for k, v in learner.average.state_dict().items()}
+    arrays = {f"policy.{k}": v.detach().cpu().numpy() for k, v in learner.policy.state_dict().items()}
+    arrays |= {f"average.{k}": v.detach().cpu().numpy() for k, v in learner.average.state_dict().items()}
+    arrays |= {f"held.{k}": v.detach().cpu().numpy() for k, v in learner.held.state_dict().items()}
     for number, moments in learner.policy.optimizer.state_dict()["state"].items():
-        arrays |= {f"optimizer.{number}.{name}": value.detach().numpy() for name, value in moments.items()}
+        arrays |= {f"optimizer.{number}.{name}": value.detach().cpu().numpy() for name, value in moments.items()}
     arrays["torch_random"] = torch.get_rng_state().numpy()
     arrays["states"] = env.batch.states.view(np.uint8).reshape(len(env.batch), -1)
     arrays["controllers"] = env.controllers
@@ -178,6 +179,8 @@ def restore_arrays(learner: SelfPlayPPO, arrays: Mapping[str, np.ndarray]) -> No
     learner.policy.load_state_dict(policy)
     average = {k.removeprefix("average."): torch.from_numpy(v) for k, v in arrays.items() if k.startswith("average.")}
     learner.average.load_state_dict(average)
+    held = {k.removeprefix("held."): torch.from_numpy(v) for k, v in arrays.items() if k.startswith("held.")}
+    learner.held.load_state_dict(held)
     optimizer = learner.policy.optimizer.state_dict()
     for name, array in arrays.items():
         if name.startswith("optimizer."):
@@ -194,7 +197,7 @@ def restore_arrays(learner: SelfPlayPPO, arrays: Mapping[str, np.ndarray]) -> No
         getattr(buffer, name)[:count] = arrays[f"buffer.{name}"]
     buffer.open[:] = arrays["open"]
     buffer.count = count
-    learner._last_obs = env.batch.observations
+    learner._last_obs = env.look()
 
 
 def random_states(learner: SelfPlayPPO) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import typing
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,14 +15,26 @@ from jolly_env.rules import Rules
 MOST_SEED: Final = 2**32 - 1
 """The largest seed that NumPy's global generator takes."""
 MOST_WIDTH: Final = 65536
+NETWORKS: Final = ("options", "suits")
+"""Names of :data:`agents.network.NETWORKS`, which would have to import torch."""
+DEVICES: Final = ("auto", "cpu", "cuda")
 TYPES: Final[dict[Any, str]] = {
     int: "a whole number",
     float: "a number",
+    bool: "true or false",
     str: "a text",
     tuple[int, int]: "two whole numbers",
     tuple[str, ...]: "texts",
 }
 """What a setting of each type is called in an error."""
+
+
+PRESETS: Final[dict[str, dict[str, Any]]] = {
+    "quick": {"decisions": 2_000_000, "evaluate_every": 20, "evaluate_deals": 400},
+    "laptop": {},
+    "gpu": {"decisions": 300_000_000, "games": 2048, "batch_size": 8192, "widths": (192, 384), "threads": 8},
+}
+"""Settings for ten minutes or an hour on two cores, and for a machine with a GPU."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +47,7 @@ class Config:
     """Rules that differ, as in opening_points=30,max_turns=120."""
     seed: int = 0
     """Seed of the deals, the weights and the choices."""
-    decisions: int = 4_500_000
+    decisions: int = 30_000_000
     """Decisions to learn from; a run may be resumed with more."""
     games: int = 256
     """Games played side by side."""
@@ -60,10 +73,26 @@ class Config:
     """Decay of the generalised advantage estimates."""
     clip: float = 0.2
     """Range of the policy ratio."""
+    value_clip: float = 0.0
+    """How far a value may move in an update; 0: anywhere."""
+    shaping: float = 0.0
+    """Weight, at the start, of a potential (fewest cards left after the turn), falling to 0 with --hold-until."""
+    network: str = "options"
+    """Network that plays: "options" scores each legal action by what it is, "suits" all 839 by their places."""
     widths: tuple[int, int] = (96, 192)
     """Hidden numbers of the policy, for each suit and for all."""
     value_widths: tuple[int, int] = (64, 128)
     """Hidden numbers of the value estimate, for each suit and for all."""
+    privileged: bool = True
+    """Let the value estimate see the hidden hands and the next cards while training."""
+    teacher: str = "planner"
+    """Agent that is imitated at first."""
+    imitate: int = 150_000
+    """Decisions that the teacher plays and the learner imitates; 0 for a start from nothing."""
+    hold: float = 0.5
+    """Weight, at the start, of the divergence from what was learned from the teacher."""
+    hold_until: float = 0.5
+    """Share of the run over which that weight falls to 0 in a straight line."""
     opponent_share: float = 0.2
     """Share of the games in which one seat learns and frozen snapshots play the others."""
     bots: tuple[str, ...] = ()
@@ -74,11 +103,11 @@ class Config:
     """Updates from one snapshot to the next."""
     pool: int = 8
     """Newest snapshots that are played against."""
-    evaluate_every: int = 20
+    evaluate_every: int = 100
     """Updates from one evaluation to the next."""
-    evaluate_deals: int = 400
+    evaluate_deals: int = 1000
     """Duplicate deals of an evaluation against each anchor, the same in all of them."""
-    anchors: tuple[str, ...] = ("random", "greedy")
+    anchors: tuple[str, ...] = ("greedy", "planner")
     """Fixed opponents of the evaluations; the best checkpoint is the best against the last of them."""
     average: float = 0.95
     """Decay, from update to update, of the average of the weights, which is evaluated and saved as best."""
@@ -86,6 +115,8 @@ class Config:
     """Updates from one checkpoint to the next."""
     threads: int = 2
     """Threads that torch may use."""
+    device: str = "auto"
+    """Where the networks are trained: cpu, cuda, or auto for cuda where there is one."""
 
     def __post_init__(self) -> None:
         """Check the types and the values."""
@@ -99,9 +130,26 @@ class Config:
             self._check(name, 1, 10**9)
         for name in ("snapshot_every", "pool", "evaluate_every", "save_every"):
             self._check(name, 1, 10**15)
-        for name in ("learning_rate", "learning_rate_end", "entropy", "entropy_end", "entropy_draw", "clip"):
+        for name in (
+            "learning_rate",
+            "learning_rate_end",
+            "entropy",
+            "entropy_end",
+            "entropy_draw",
+            "clip",
+            "value_clip",
+            "hold",
+            "shaping",
+        ):
             self._check(name, 0, 1000)
-        for name in ("average", "gamma", "gae_lambda", "opponent_share", "bot_share"):
+        self._check("imitate", 0, 10**15)
+        if self.device not in DEVICES:
+            raise ValueError(f"device={self.device!r}: expected {', '.join(DEVICES)}")
+        if self.shaping and self.network != "options":
+            raise ValueError(f"shaping={self.shaping}: needs network=options")
+        if self.network not in NETWORKS:
+            raise ValueError(f"network={self.network!r}: expected {' or '.join(NETWORKS)}")
+        for name in ("average", "hold_until", "gamma", "gae_lambda", "opponent_share", "bot_share"):
             self._check(name, 0, 1)
         for name in ("widths", "value_widths"):
             widths = getattr(self, name)
@@ -158,12 +206,28 @@ def _fits(value: Any, hint: Any) -> bool:
     """Tell whether a value is of the type of a setting."""
     if hint is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
-    if hint in (int, str):
+    if hint in (int, str, bool):
         return type(value) is hint
     kinds = typing.get_args(hint)
     if not isinstance(value, tuple) or (kinds[-1] is not ... and len(value) != len(kinds)):
         return False
     return all(_fits(part, kinds[0]) for part in value)
+
+
+def with_preset(argv: Sequence[str]) -> list[str]:
+    """Return the arguments with those of ``--preset NAME`` in its place, so that later ones count more."""
+    argv = [word for given in argv for word in (given.split("=", 1) if given.startswith("--preset=") else [given])]
+    if "--preset" not in argv:
+        return argv
+    at = argv.index("--preset")
+    name = argv[at + 1] if at + 1 < len(argv) else ""
+    if name not in PRESETS:
+        raise ValueError(f"--preset {name}: expected {', '.join(PRESETS)}")
+    words: list[str] = []
+    for key, value in PRESETS[name].items():
+        words += [f"--{key.replace('_', '-')}", *map(str, value if isinstance(value, tuple) else (value,))]
+    rest = [*argv[:at], *argv[at + 2 :]]
+    return [*rest[:1], *words, *rest[1:]]
 
 
 def read_json(path: Path) -> Any:

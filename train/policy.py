@@ -11,7 +11,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.type_aliases import Schedule
 from torch import nn
 
-from agents.network import PolicyNetwork, ValueNetwork, masked
+from agents.network import INPUTS, NETWORKS, ValueNetwork, masked
 from jolly_env.actions import MAX_TAKE, TAKE
 from jolly_env.features import FEATURE_SLICES
 
@@ -32,20 +32,26 @@ class JollyPolicy(MaskableActorCriticPolicy):
         observation_space: spaces.Space[Any],
         action_space: spaces.Space[Any],
         lr_schedule: Schedule,
+        network: str = "suits",
+        hidden: int = 0,
         widths: tuple[int, ...] = (96, 192),
         value_widths: tuple[int, ...] = (64, 128),
         entropy_draw: float = 1.0,
         **options: Any,
     ) -> None:
-        """Make both networks with these widths; the entropy of the choice of a draw counts ``entropy_draw`` times."""
+        """Make a ``network`` to play and one that values, with these widths; the latter sees ``hidden`` numbers more.
+
+        The entropy of the choice of a draw counts ``entropy_draw`` times.
+        """
         self.entropy_draw = entropy_draw
+        self._network, self._hidden = network, hidden
         self._widths = (tuple(widths), tuple(value_widths))
         super().__init__(observation_space, action_space, lr_schedule, **options)
 
     def _build(self, lr_schedule: Schedule) -> None:
         """Make the networks and the optimiser."""
-        self.actor = PolicyNetwork(self._widths[0])
-        self.critic = ValueNetwork(self._widths[1])
+        self.actor = NETWORKS[self._network](self._widths[0])
+        self.critic = ValueNetwork(self._widths[1], INPUTS[self._network], self._hidden)
         for network, gain in ((self.actor, 0.01), (self.critic, 1.0)):
             for module in network.modules():
                 if isinstance(module, nn.Linear):
@@ -54,35 +60,34 @@ class JollyPolicy(MaskableActorCriticPolicy):
                         nn.init.zeros_(module.bias)
             for head in network.heads:
                 nn.init.orthogonal_(head.weight, gain)
-        with torch.no_grad():
-            self.actor.head.bias[TAKE + 1 : TAKE + MAX_TAKE + 1] = TAKE_BIAS
+        if self._network == "suits":
+            with torch.no_grad():
+                self.actor.head.bias[TAKE + 1 : TAKE + MAX_TAKE + 1] = TAKE_BIAS
         options: dict[str, Any] = {"lr": lr_schedule(1), **self.optimizer_kwargs}
         self.optimizer = self.optimizer_class(self.parameters(), **options)
 
-    def forward(
-        self, obs: torch.Tensor, deterministic: bool = False, action_masks: Any = None
+    def choose(
+        self, obs: torch.Tensor, hidden: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return actions, values and log probabilities of ``B`` positions."""
-        probabilities, logs = masked(self.actor(obs), self._masks(action_masks, obs))
-        actions = probabilities.argmax(dim=-1) if deterministic else draw(probabilities)
-        return actions, self.critic(obs).unsqueeze(1), logs.gather(1, actions.unsqueeze(1)).flatten()
+        """Return actions (those given, or drawn), values and log probabilities of ``B`` positions."""
+        probabilities, logs = masked(self.actor(obs), masks.bool())
+        if actions is None:
+            actions = draw(probabilities)
+        return actions, self.critic(obs, hidden), logs.gather(1, actions.unsqueeze(1)).flatten()
 
-    def evaluate_actions(
-        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: Any = None
+    def evaluate(
+        self, obs: torch.Tensor, hidden: torch.Tensor, masks: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return values, log probabilities of ``actions``, and entropies of ``B`` positions."""
-        probabilities, logs = masked(self.actor(obs), self._masks(action_masks, obs))
+        """Return values, log probabilities of all actions float32[B, 839], and entropies of ``B`` positions."""
+        probabilities, logs = masked(self.actor(obs), masks)
         entropy = -(probabilities * logs).sum(dim=-1)
         entropy = torch.where(obs[:, PLAY] > 0, entropy, self.entropy_draw * entropy)
-        return self.critic(obs).unsqueeze(1), logs.gather(1, actions.reshape(-1, 1)).flatten(), entropy
-
-    def predict_values(self, obs: Any) -> torch.Tensor:
-        """Return the values of ``B`` positions: float32[B, 1]."""
-        return self.critic(obs).unsqueeze(1)
+        return self.critic(obs, hidden), logs, entropy
 
     def _predict(self, observation: Any, deterministic: bool = False, action_masks: Any = None) -> torch.Tensor:
         """Return the actions of ``B`` positions."""
-        return self.forward(observation, deterministic, action_masks)[0]
+        probabilities, _ = masked(self.actor(observation), self._masks(action_masks, observation))
+        return probabilities.argmax(dim=-1) if deterministic else draw(probabilities)
 
     def _masks(self, masks: Any, obs: torch.Tensor) -> torch.Tensor:
         """Return masks as bool[B, 839]; none at all means that every action is allowed."""

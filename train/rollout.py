@@ -8,20 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 
 from jolly_env._jit import entry, warm_up
 from jolly_env.actions import ACTIONS
+from jolly_env.features import FEATURES
 
 OPEN, LAST = -2, -1
 """In place of a successor: not known yet; the game ended."""
 
-FIELDS = ("obs", "masks", "actions", "values", "logs", "rewards", "next")
+FIELDS = ("obs", "hidden", "masks", "actions", "values", "logs", "rewards", "next")
 """Arrays with one row for each decision."""
+
+
+class Samples(NamedTuple):
+    """``K`` decisions to learn from."""
+
+    obs: torch.Tensor
+    """float32[K, V]"""
+    hidden: torch.Tensor
+    """float32[K, H]: what only the critic may see."""
+    masks: torch.Tensor
+    """bool[K, 839]"""
+    actions: torch.Tensor
+    """int64[K]"""
+    values: torch.Tensor
+    """float32[K]: what they were reckoned to bring then."""
+    logs: torch.Tensor
+    """float32[K]: log probabilities of the actions when they were played."""
+    advantages: torch.Tensor
+    """float32[K]"""
+    returns: torch.Tensor
+    """float32[K]"""
 
 
 class SeatRolloutBuffer(MaskableRolloutBuffer):
@@ -30,13 +52,16 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     ``get`` gives those decisions whose seat's next decision, or game's end, is known.
     """
 
-    def __init__(self, *args: Any, players: int, seed: int | None = None, **options: Any) -> None:
-        """Make room for a rollout and for what the one before may leave open."""
+    def __init__(self, *args: Any, players: int, hidden: int = 0, seed: int | None = None, **options: Any) -> None:
+        """Make room for a rollout and for what the one before may leave open, with ``hidden`` privileged numbers."""
         self.players = players
+        self.hidden_size = hidden
         self.count: int
         self.open: np.ndarray
         self.random = np.random.default_rng(seed)
         """Draws the order of the decisions."""
+        self.shaping = 0.0
+        """Weight of the potential; needs the options' view."""
         super().__init__(*args, **options)
         warm_up("train", Path(__file__).parent, self._compile)
 
@@ -59,6 +84,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         """Make the arrays."""
         room = (self.buffer_size + self.players) * self.n_envs
         self.obs = np.zeros((room, *self.obs_shape), dtype=np.float32)
+        self.hidden = np.zeros((room, self.hidden_size), dtype=np.float32)
         self.masks = np.zeros((room, ACTIONS), dtype=np.bool_)
         self.actions = np.zeros(room, dtype=np.int64)
         self.values = np.zeros(room, dtype=np.float32)
@@ -75,6 +101,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     def note(
         self,
         obs: np.ndarray,
+        hidden: np.ndarray,
         masks: np.ndarray,
         seats: np.ndarray,
         actions: np.ndarray,
@@ -83,7 +110,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     ) -> None:
         """Append one decision of each game, before it is played; it follows the same seat's last one."""
         new = slice(self.count, self.count + self.n_envs)
-        self.obs[new], self.masks[new], self.actions[new] = obs, masks, actions
+        self.obs[new], self.hidden[new], self.masks[new], self.actions[new] = obs, hidden, masks, actions
         self.values[new], self.logs[new], self.rewards[new], self.next[new] = values, logs, 0, OPEN
         numbers, rows = np.arange(new.start, new.stop), np.arange(self.n_envs)
         before = self.open[rows, seats]
@@ -102,30 +129,42 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.open[dones] = OPEN
 
     def compute(self) -> None:
-        """Work out advantages and returns of all decisions but the open ones (Schulman et al. 2016, GAE)."""
-        advantages(self.values, self.rewards, self.next, self.count, self.gamma, self.gae_lambda, self.advantages)
+        """Work out advantages and returns of all decisions but the open ones (Schulman et al. 2016, GAE).
+
+        Each decision earns, beside its reward, ``shaping`` times the gain of a potential from it to the seat's next
+        one (Ng et al. 1999): the fewest cards that the turn could leave in hand, less is better.
+        """
+        rewards = self.rewards
+        if self.shaping != 0:
+            potential = -self.obs[: self.count, FEATURES + 1]
+            after = self.next[: self.count]
+            gains = np.where(after >= 0, self.gamma * potential[np.maximum(after, 0)], 0) - potential
+            rewards = rewards.copy()
+            rewards[: self.count] += self.shaping * gains
+        advantages(self.values, rewards, self.next, self.count, self.gamma, self.gae_lambda, self.advantages)
         self.returns[: self.count] = self.values[: self.count] + self.advantages[: self.count]
 
-    def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:  # type: ignore[override]
+    def get(self, batch_size: int | None = None) -> Generator[Samples, None, None]:  # type: ignore[override]
         """Give the decisions in random order, in batches of the same size; what is left over waits for no one."""
         ready = self.random.permutation(np.flatnonzero(self.next[: self.count] != OPEN))
         size = batch_size or len(ready)
         for start in range(0, max(len(ready) - size, 0) + 1, size):
             yield self._samples(ready[start : start + size])
 
-    def _samples(self, rows: np.ndarray) -> MaskableRolloutBufferSamples:
+    def _samples(self, rows: np.ndarray) -> Samples:
         """Return the decisions ``rows`` as tensors."""
-        return MaskableRolloutBufferSamples(
+        return Samples(
             *(
                 torch.as_tensor(array[rows], device=self.device)
                 for array in (
                     self.obs,
+                    self.hidden,
+                    self.masks,
                     self.actions,
                     self.values,
                     self.logs,
                     self.advantages,
                     self.returns,
-                    self.masks,
                 )
             )
         )

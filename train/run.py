@@ -27,6 +27,7 @@ from train.curve import Curve
 from train.folder import ARGUMENTS, LAST, check_new, clear, read_config
 from train.learner import SelfPlayPPO
 from train.policy import JollyPolicy
+from train.rollout import SeatRolloutBuffer
 from train.vec_env import SelfPlayVecEnv
 
 DEV_SEED = 20_260_101
@@ -49,7 +50,10 @@ class Trainer:
             opponent_share=config.opponent_share,
             bots=[agents.make(name) for name in config.bots],
             bot_share=config.bot_share,
+            network=config.network,
+            privileged=config.privileged,
         )
+        self.teacher = agents.make(config.teacher) if config.imitate else None
         self.learner = make_learner(config, self.env)
         self.curve = Curve(folder, config.anchors)
         self.callback = CallbackList([])
@@ -106,6 +110,17 @@ class Trainer:
         left = max(0.0, 1 - self.decisions / config.decisions)
         learner._current_progress_remaining = left
         learner.ent_coef = config.entropy_end + (config.entropy - config.entropy_end) * left
+        taught = self.decisions < config.imitate
+        if not taught and self.decisions - config.games * config.steps < config.imitate:
+            learner.hold_here()
+        learner.teacher = self.teacher if taught else None
+        learner.value_clip = config.value_clip
+        over = max(config.hold_until * (config.decisions - config.imitate), 1)
+        fading = max(0.0, 1 - max(0, self.decisions - config.imitate) / over)
+        learner.hold = config.hold * fading if config.imitate else 0.0
+        buffer = learner.rollout_buffer
+        assert isinstance(buffer, SeatRolloutBuffer)
+        buffer.shaping = config.shaping * fading
         self.env.draw_opponent()
         learner.collect_rollouts(self.env, self.callback, learner.rollout_buffer, config.steps)
         learner.train()
@@ -206,12 +221,14 @@ def make_learner(config: Config, env: SelfPlayVecEnv) -> SelfPlayPPO:
         clip_range=config.clip,
         ent_coef=config.entropy,
         policy_kwargs={
+            "network": config.network,
+            "hidden": env.hidden.shape[1],
             "widths": config.widths,
             "value_widths": config.value_widths,
             "entropy_draw": config.entropy_draw,
         },
         seed=config.seed,
-        device="cpu",
+        device=config.device,
     )
 
 

@@ -13,27 +13,33 @@ import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
+from agents.network import INPUTS
+from agents.options import Views
 from jolly_env.actions import ACTIONS
 from jolly_env.agent import Agent, ask
 from jolly_env.batch import Batch
-from jolly_env.features import FEATURES
 from jolly_env.observation import OBSERVATION
 from jolly_env.rules import Rules
+from train.privileged import HIDDEN, Privileged
 
 LEARNER = -1
 """Number of the learner among the players of a table; snapshots count from 0 up, bots from FIRST_BOT down."""
 FIRST_BOT = -2
+FORCED = np.iinfo(np.int64).min
+"""In place of a player, where only one action is legal."""
 
 
 class SelfPlayVecEnv(VecEnv):
     """``N`` games in which the learner plays some or all seats, and opponents the others.
 
-    Every step shows each game at a decision of the learner. The reward that ``step`` returns is that of the seat that
-    decided, since its last decision; what the other seats earned stands in ``seat_rewards``. Who learns from many
+    Every step shows each game at a decision of the learner that is a choice: where one action alone is legal, as at
+    most draws, it is played at once. The reward that ``step`` returns is that of the seat that decided, since its last
+    decision; what the other seats earned stands in ``seat_rewards``. Who learns from many
     seats needs ``seats`` and ``seat_rewards``: see :class:`train.rollout.SeatRolloutBuffer`.
 
     Attributes: ``seats`` int64[N], the seat to decide; ``seat_rewards`` float32[N, P], what each seat earned by the
-    last step; ``controllers`` int64[N, P], who plays each seat.
+    last step; ``controllers`` int64[N, P], who plays each seat; ``hidden`` float32[N, H], what a critic may see beside
+    the observations and no player ever (:mod:`train.privileged`), or float32[N, 0].
     """
 
     def __init__(
@@ -46,13 +52,20 @@ class SelfPlayVecEnv(VecEnv):
         opponent_share: float = 0.0,
         bots: Sequence[Agent] = (),
         bot_share: float = 0.0,
+        network: str = "suits",
+        privileged: bool = False,
     ) -> None:
         """Deal ``n`` games; in shares of them all seats but one are played by an opponent or a bot drawn at random.
 
-        ``opponents`` are numbered from 0 on; :meth:`set_opponents` changes them. Bots stay.
+        ``opponents`` are numbered from 0 on; :meth:`set_opponents` changes them. Bots stay. The observations are what
+        the ``network`` of that name sees.
         """
         self.render_mode = None
-        self.batch = Batch(n, rules, seed=seed, view="features")
+        self._views = Views() if network == "options" else None
+        self._privileged = Privileged() if privileged else None
+        self.batch = Batch(n, rules, seed=seed, view="features" if self._views is None else "record")
+        self._seen = np.zeros((n, INPUTS[network]), dtype=np.float32)
+        self.hidden = np.zeros((n, HIDDEN if privileged else 0), dtype=np.float32)
         self.players = self.batch.rules.players
         self.opponents: dict[int, Agent] = {}
         self.pool = np.zeros(0, dtype=np.int64)
@@ -63,7 +76,7 @@ class SelfPlayVecEnv(VecEnv):
         self.bots = {FIRST_BOT - i: bot for i, bot in enumerate(bots)}
         self.bot_share = bot_share if bots else 0.0
         self.random = np.random.default_rng(seed)
-        box = spaces.Box(-np.inf, np.inf, (FEATURES,), np.float32)
+        box = spaces.Box(-np.inf, np.inf, (INPUTS[network],), np.float32)
         super().__init__(n, box, spaces.Discrete(ACTIONS))
         self.controllers = np.full((n, self.players), LEARNER, dtype=np.int64)
         self.seat_rewards = np.zeros((n, self.players), dtype=np.float32)
@@ -101,7 +114,7 @@ class SelfPlayVecEnv(VecEnv):
         self.seat_rewards[:] = 0
         self._seat_players(np.arange(self.num_envs))
         self._play_opponents(np.zeros(self.num_envs, dtype=np.bool_))
-        return self.batch.observations
+        return self.look()
 
     def step_async(self, actions: np.ndarray) -> None:
         """Take the learner's actions: int64[N]."""
@@ -115,20 +128,36 @@ class SelfPlayVecEnv(VecEnv):
         dones = step.terminated | step.truncated
         self._play_opponents(dones)
         rewards = self.seat_rewards[np.arange(self.num_envs), deciders]
-        return self.batch.observations, rewards, dones, self._infos
+        return self.look(), rewards, dones, self._infos
+
+    def look(self) -> np.ndarray:
+        """Return the observations of the games as they are, and renew ``hidden``."""
+        if self._privileged is not None:
+            self._privileged.write(self.batch.states, self.hidden)
+        if self._views is None:
+            return self.batch.observations
+        return self._views.write(self.batch.observations, self.batch.masks, self._seen)
+
+    def ask(self, agent: Agent) -> np.ndarray:
+        """Return what an agent would do in each game: int64[N]."""
+        rows = np.arange(self.num_envs)
+        return ask(agent, self.batch.observe(rows, self._records), self.batch.masks, self.batch.keys)
 
     def _play_opponents(self, dones: np.ndarray) -> None:
-        """Let the opponents play until no game is at a decision of theirs; adds rewards, marks games that ended."""
+        """Play on until each game is at a choice of the learner; adds rewards, marks games that ended."""
         batch, rows = self.batch, np.flatnonzero(dones)
         if len(rows):
             self._seat_players(rows)
         while True:
             controllers = self.controllers[np.arange(self.num_envs), batch.seats]
+            controllers[np.count_nonzero(batch.masks, axis=1) == 1] = FORCED
             rows = np.flatnonzero(controllers != LEARNER)
             if not len(rows):
                 return
-            actions = np.empty(len(rows), dtype=np.int64)
+            actions = batch.masks[rows].argmax(axis=1)
             for number in np.unique(controllers[rows]):
+                if number == FORCED:
+                    continue
                 mine = np.flatnonzero(controllers[rows] == number)
                 chosen = rows[mine]
                 records = batch.observe(chosen, self._records[: len(chosen)])
