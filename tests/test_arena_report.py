@@ -88,8 +88,8 @@ def test_report_runs_the_audits(folder, monkeypatch, capsys):
     def hidden(name, rules, deals, seed):
         return [Finding("hidden cards", name == "greedy", "<b>changed</b>")]
 
-    monkeypatch.setattr("eval.page.against_itself", against)
-    monkeypatch.setattr("eval.page.hidden_and_company", hidden)
+    monkeypatch.setattr("eval.audit.against_itself", against)
+    monkeypatch.setattr("eval.audit.hidden_and_company", hidden)
     assert main(["report", str(folder)]) == 1
     bad = json.loads((folder / "result.json").read_text())["names"][1]
     assert asked == [("greedy", 0, 2, 4), (bad, 0, 2, 4)]
