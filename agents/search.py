@@ -137,7 +137,7 @@ class SearchAgent:
                 break
         if last < FEW:
             errors = np.maximum(errors, DOUBT / np.sqrt(last))
-        sure = alive & (gains > ERRORS * errors)
+        sure = alive & (gains > ERRORS * errors) & (last >= 2)
         return int(np.argmax(np.where(sure, gains, 0.0)))
 
 

@@ -26,6 +26,7 @@ from stable_baselines3.common.vec_env import VecEnv
 import agents
 from agents.policy import PolicyAgent
 from jolly_env.agent import RandomAgent
+from jolly_env.batch import Batch
 from jolly_env.determinize import determinize
 from jolly_env.rules import Rules
 from train.__main__ import main
@@ -362,3 +363,15 @@ def test_the_policy_agent_does_not_depend_on_the_batch(finished: Path) -> None:
         assert together.tolist() == alone
         order = np.random.default_rng(0).permutation(64)
         assert agent.act(records[order], masks[order], keys[order]).tolist() == together[order].tolist()
+
+
+def test_a_search_tries_what_a_policy_likes(finished: Path) -> None:
+    """Its choices are legal and, with one world, those of the policy: one world is never sure of a gain."""
+    policy, searching = agents.make(str(finished)), agents.make(f"search:policy={finished},worlds=1")
+    batch = Batch(6, Rules(max_turns=30), seed=8)
+    for _ in range(12):
+        liked = policy.act(batch.observations, batch.masks, batch.keys)
+        assert searching.act(batch.observations, batch.masks, batch.keys).tolist() == liked.tolist()
+        batch.step(liked)
+    with pytest.raises(ValueError, match="policy=greedy: not a trained policy"):
+        agents.make("search:policy=greedy")
