@@ -71,8 +71,8 @@ LONGEST: Final = 64
 class SearchAgent:
     """Tries the planner's few best turns in sampled worlds, and leaves the planner's choice only for a sure gain.
 
-    It knows what the planner knows, and what the others probably hold. With 256 worlds a decision takes about a tenth
-    of a second; ``milliseconds`` ends a decision earlier (and then the choice depends on the speed of the machine).
+    It knows what the planner knows, and what the others probably hold. With 256 worlds a decision takes about
+    180 ms; ``milliseconds`` ends a decision earlier (and then the choice depends on the speed of the machine).
     With a ``policy`` it tries the actions that a trained network likes best, and leaves the first of them only for a
     sure gain; the planner plays on from there.
     """

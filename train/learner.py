@@ -40,10 +40,10 @@ class SelfPlayPPO(MaskablePPO):
         self.held = copy.deepcopy(self.actor)
         """What was learned from the teacher: what the learner is held near to."""
         self.hold = 0.0
+        """Weight of the divergence from ``held``."""
         self.clip = float(options["clip_range"])
         self.value_clip = 0.0
         """How far a value may move from the one of the rollout; 0: anywhere."""
-        """Weight of the divergence from ``held``."""
 
     @property
     def actor(self) -> Actor:
