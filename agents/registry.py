@@ -20,6 +20,7 @@ NAMES: Final[dict[str, str]] = {
     "greedy": "opens when it can, lays, attaches and swaps all it can, sheds the dearest idle card",
     "careful": "weighs what may still come, what a discard gives away, and the price of a joker",
     "planner": "compares whole turns by their exact ends, holds back where that promises more",
+    "racer": "the planner, which throws what leaves most cards that bring it nearer to closing",
     "search": "tries the planner's few best turns in worlds that agree with what is known",
 }
 """The rungs in the order of the ladder, with what each does; docs/results.md tells how strong each is."""
@@ -44,6 +45,7 @@ _MAKERS: Final[dict[str, Callable[..., Agent]]] = {
     "greedy": _rung("agents.greedy", "GreedyAgent"),
     "careful": _rung("agents.careful", "CarefulAgent"),
     "planner": _rung("agents.planner", "PlannerAgent"),
+    "racer": _rung("agents.racer", "RacerAgent"),
     "search": _rung("agents.search", "SearchAgent"),
 }
 
