@@ -1,12 +1,14 @@
 """How far a hand is from closing: the fewest cards that it still lacks, and which cards bring it nearer.
 
-A hand closes when all of it but the discard lies in melds. Its *distance* is the number of naturals that melds of that
-many cards lack, jokers in hand being put into as many gaps as there are; 0: it can close now. Players of mahjong know it
-as shanten. Before anybody has opened nothing can be taken from the row, and who comes first through this distance wins.
+A hand closes when all of it but the discard lies in melds. Its *distance* is the number of naturals that melds of
+that many cards lack, jokers in hand being put into as many gaps as there are; 0: it can close now. Players of mahjong
+know it as shanten. Before anybody has opened nothing can be taken from the row, and who comes first through this
+distance wins.
 
-It is reckoned, not proved: a meld holds two naturals or more, a rank gives one set, two jokers may meet in a run, a card
-that fits the table is taken to be attached, and the points of the opening (R8) are not looked at. In play 94 of 100 hands
-at distance 1 have exactly the outs that the lay-down solver finds (tests/test_distance.py).
+It is reckoned, not proved: a meld holds two naturals or more, a rank gives one set, two jokers may meet in a run, a
+card that fits the table is taken to be attached, and the points of the opening (R8) are not looked at. Nearly all hands
+at distance 1 have exactly the outs that the lay-down solver finds; farther away a card in six or so is missed, most of
+them next to a lone card (tests/test_distance.py). Of hands of some 20 cards with many jokers not all is searched.
 
 A *cover* puts cards of a suit into runs; *blanks* are their places that no natural of the hand fills. Letters: ``b``
 blanks. Cards as bits: bit ``13 * suit + rank``.
@@ -23,8 +25,10 @@ import numpy as np
 from agents.outs import table_points
 from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.actions import RUN_STARTS
+from jolly_env.arrays import check_observations
 from jolly_env.bits import lowest_bit
 from jolly_env.cards import CARD_KINDS, JOKER, PLACES, RANKS, SUITS
+from jolly_env.observation import OBSERVATION
 
 FAR: Final = 4
 """Distances beyond this are not told apart."""
@@ -44,6 +48,10 @@ PATHS: Final = 7
 COVER_ROW: Final = PATH_ROW + PATHS
 """Covers: the ranks that they leave, and those that they lack."""
 COVERS: Final = 64
+MOST_SETS: Final = 4096
+"""Choices of sets after which a search is cut off; ordinary hands have some 50."""
+MOST_RUNS: Final = 4096
+"""Runs after which a listing of covers is cut off."""
 ROOM_ROWS: Final = COVER_ROW + COVERS
 ROOM_WIDTH: Final = 16
 SUBSETS: Final = 1 << SUITS
@@ -66,6 +74,18 @@ def new_distance_room() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     )
 
 
+def distances(observations: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far the hands of ``B`` seats that are about to discard are from closing: int64[B], and int64[B, 53].
+
+    The latter are the naturals, as bits, that bring a hand nearer once a card is thrown; 0 where that throws it back.
+    The distance is FAR + 1 where it is more than FAR. ``ValueError`` for other arrays.
+    """
+    records = check_observations(observations, len(observations))
+    found = np.zeros(len(records), dtype=np.int64), np.zeros((len(records), CARD_KINDS), dtype=np.int64)
+    read_distances(records, *found, *new_distance_room()[:-1])
+    return found
+
+
 @functools.cache
 def run_table() -> np.ndarray:
     """Return the most cards of a suit that lie in runs, by the places held (bits) and the blanks: int8[2**14, 9]."""
@@ -77,8 +97,9 @@ def run_table() -> np.ndarray:
 
 
 def _compile() -> None:
-    """Compile the kernel."""
+    """Compile the kernels."""
     fill_run_table(np.zeros((0, BLANKS + 1), dtype=np.int8))
+    distances(np.zeros(0, dtype=OBSERVATION))
 
 
 @entry
@@ -102,8 +123,24 @@ def fill_run_table(table: np.ndarray) -> None:
                     table[held, b] = max(table[held, b], used + table[rest, b - blanks])
 
 
+@entry
+def read_distances(
+    observations: np.ndarray,
+    found: np.ndarray,
+    outs: np.ndarray,
+    table: np.ndarray,
+    memory: np.ndarray,
+    room: np.ndarray,
+) -> None:
+    """Write the distances and outs of ``B`` hands."""
+    for i in range(observations.shape[0]):
+        found[i] = distance_of(observations[i], observations[i]["hand"], table, memory, room, outs[i])
+
+
 @kernel
-def distance_of(obs: Any, counts: np.ndarray, table: np.ndarray, memory: np.ndarray, room: np.ndarray, outs: np.ndarray) -> int:
+def distance_of(
+    obs: Any, counts: np.ndarray, table: np.ndarray, memory: np.ndarray, room: np.ndarray, outs: np.ndarray
+) -> int:
     """Return the distance of a hand that is about to discard, or FAR + 1 if it is farther.
 
     ``counts`` is int64[53]. ``outs``, int64[53], is filled: for each card in hand that may be discarded without coming
@@ -139,7 +176,9 @@ def attach_fits(obs: Any, suits: np.ndarray, twice: np.ndarray) -> int:
 
 
 @kernel
-def search_sets(needed: int, jokers: int, table: np.ndarray, memory: np.ndarray, room: np.ndarray, outs: np.ndarray) -> int:
+def search_sets(
+    needed: int, jokers: int, table: np.ndarray, memory: np.ndarray, room: np.ndarray, outs: np.ndarray
+) -> int:
     """Try all choices of sets, with the best runs of what is left; return the distance and fill ``outs``."""
     suits, twice, ranks, picked = room[SUITS_ROW], room[TWICE_ROW], room[RANKS_ROW], room[PICKED_ROW]
     used, gaps = room[USED_ROW], room[GAPS_ROW]
@@ -152,9 +191,10 @@ def search_sets(needed: int, jokers: int, table: np.ndarray, memory: np.ndarray,
             ranks[count] = rank
             count += 1
     best = min(jokers + FAR, BLANKS) + 1
+    tried = 0
     depth, used[0], gaps[0], picked[0] = 0, 0, 0, 0
     room[SEEN_ROW, :SUITS] = UNKNOWN
-    while depth >= 0:
+    while depth >= 0 and tried < MOST_SETS:
         if depth < count and next_subset(room, depth, best):
             rank, subset = ranks[depth], picked[depth]
             size = 0
@@ -168,6 +208,7 @@ def search_sets(needed: int, jokers: int, table: np.ndarray, memory: np.ndarray,
             picked[depth] = 0
             continue
         if depth == count:
+            tried += 1
             found = fewest_blanks(needed, used[depth], gaps[depth], best, table, room)
             if found < best:
                 best = max(found, jokers)
@@ -403,12 +444,12 @@ def pair_of(one: int, two: int) -> int:
 def list_covers(suit: int, blanks: int, least: int, room: np.ndarray) -> int:
     """List the covers of a suit that use ``least`` cards or more with at most so many blanks; return how many."""
     covers, path = room[COVER_ROW:], room[PATH_ROW:COVER_ROW]
-    count, depth = 0, 0
-    # A path is: the cards left, their second copies, cards used, blanks, ranks lacked, the next run's first and last place.
+    count, depth, tried = 0, 0, 0
+    # A path: cards left, their second copies, cards used, blanks, ranks lacked, the next run's first and last place.
     path[0, 0], path[0, 1], path[0, 2], path[0, 3], path[0, 4] = room[SUITS_ROW, suit], room[TWICE_ROW, suit], 0, 0, 0
     path[0, 5], path[0, 6] = 0, 2
     fresh = True
-    while depth >= 0:
+    while depth >= 0 and tried < MOST_RUNS:
         here = path[depth]
         if fresh and here[2] >= least and count < COVERS:
             covers[count, 0], covers[count, 1] = here[0], here[4]
@@ -422,6 +463,7 @@ def list_covers(suit: int, blanks: int, least: int, room: np.ndarray) -> int:
             here[5], here[6] = start + 1, start + 3
             continue
         here[6] = end + 1
+        tried += 1
         left, copies, used, lack, lacking = here[0], here[1], 0, here[4], here[3]
         for place in range(start, end + 1):
             bit = 1 << place % RANKS
@@ -449,7 +491,7 @@ def count_outs(obs: Any, outs: int) -> int:
     """Return how many unseen cards are among the naturals ``outs``, given as bits, or jokers; 0 if there are none."""
     if outs == 0:
         return 0
-    count = np.int64(obs["unseen"][JOKER])
+    count: Any = np.int64(obs["unseen"][JOKER])
     while outs:
         count += obs["unseen"][lowest_bit(outs)]
         outs &= outs - 1

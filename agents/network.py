@@ -113,7 +113,7 @@ def take_numbers(features: torch.Tensor) -> torch.Tensor:
 
 
 class OptionNetwork(nn.Module):
-    """Scores each option of ``B`` positions by what it is and the whole: float32[B, VIEW] -> float32[B, 839]."""
+    """Scores each option of ``B`` positions by itself, its suit, the whole: float32[B, VIEW] -> float32[B, 839]."""
 
     def __init__(self, widths: Sequence[int]) -> None:
         """Make a network of these ``widths``, as in :class:`Body`."""
@@ -124,22 +124,29 @@ class OptionNetwork(nn.Module):
         self.of_option = nn.Linear(OPTION, OPTION_WIDTH, bias=False)
         self.second = nn.Linear(OPTION_WIDTH, OPTION_WIDTH)
         self.head = nn.Linear(OPTION_WIDTH, 1, bias=False)
+        self.of_suit = nn.Linear(widths[0], RANKS, bias=False)
+        self.of_suit_whole = nn.Linear(widths[1], RANKS)
         self.trust = nn.Parameter(torch.tensor(TRUST))
 
     @property
     def heads(self) -> tuple[nn.Linear, ...]:
         """The last layers."""
-        return (self.head,)
+        return self.head, self.of_suit, self.of_suit_whole
 
     def forward(self, views: torch.Tensor) -> torch.Tensor:
         """Return the scores of all actions in the order of their numbers; those of no option are very low."""
         numbers = views[:, NUMBERS_AT:ROWS_AT].long()
         owners, places = (numbers >= 0).nonzero(as_tuple=True)
         rows = views[:, ROWS_AT:].view(len(views), OPTIONS, OPTION)[owners, places]
-        whole = self.of_whole(torch.cat((self.body(views[:, :FEATURES])[1], views[:, FEATURES:NUMBERS_AT]), dim=1))
+        by_suit, of_all = self.body(views[:, :FEATURES])
+        whole = self.of_whole(torch.cat((of_all, views[:, FEATURES:NUMBERS_AT]), dim=1))
         hidden = torch.relu(self.of_option(rows) + whole[owners])
         hidden = torch.relu(self.second(hidden))
         scores = self.head(hidden).flatten() + self.trust * rows[:, WORTH]
+        # A natural to be thrown is scored from its suit, too; a joker, and all that is no discard, have a 0 there.
+        thrown = (self.of_suit(by_suit) + self.of_suit_whole(of_all).unsqueeze(1)).flatten(1)
+        thrown = nn.functional.pad(thrown, (1, 1))
+        scores = scores + thrown[owners, (numbers[owners, places] - act.DISCARD + 1).clamp(min=0)]
         filled = scores.new_full((len(views), act.ACTIONS), UNLISTED)
         return filled.index_put((owners, numbers[owners, places]), scores)
 

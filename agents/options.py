@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from agents.distance import FAR, count_outs, distance_of, new_distance_room
 from agents.planner import (
     DRAWN,
     HAND,
@@ -36,18 +37,19 @@ from jolly_env.state import DRAW
 
 OPTIONS: Final = 32
 """Legal actions that are listed: the planner's first steps, then discards and draws, then others."""
-ADVICE: Final = 7
-"""Numbers of what the planner reckons: see :func:`note_plan`."""
+ADVICE: Final = 10
+"""Numbers of what is reckoned: two of the planner's worth, five of :func:`note_plan`, three of :func:`note_outs`."""
 OPTION: Final = ACTION_FEATURES + ADVICE
 """Numbers of an option: the description of the action, then the advice."""
-ENDS: Final = 8
-"""Numbers of the best ends of the turn: see :func:`write_ends`."""
+ENDS: Final = 8 + FAR + 3
+"""Numbers of the best ends of the turn, and of the distance from closing: see :func:`write_ends`."""
 NUMBERS_AT: Final = FEATURES + ENDS
 ROWS_AT: Final = NUMBERS_AT + OPTIONS
 VIEW: Final = ROWS_AT + OPTIONS * OPTION
 """Length of a view."""
-WORTH, RECKONED, FROM_PLAN = ACTION_FEATURES, ACTION_FEATURES + 1, ACTION_FEATURES + 2
-"""Where the worth of an option stands, in tens of points below the best; whether it is known; and what a plan is."""
+WORTH, RECKONED, FROM_PLAN, NEARER = ACTION_FEATURES, ACTION_FEATURES + 1, ACTION_FEATURES + 2, ACTION_FEATURES + 7
+"""Where the worth of an option stands, in tens of points below the best; whether it is known; what a plan is; outs."""
+DISTANCE_AT: Final = FEATURES + 8
 NONE: Final = -1.0
 """In place of a number where there is no further option."""
 
@@ -58,12 +60,17 @@ class Views:
     def __init__(self) -> None:
         """Make it."""
         _warm_up()
-        self._parts = (planner_weights({}), new_hands(), np.zeros(act.ACTIONS), *new_scratch())
+        self._parts = _room()
 
     def write(self, records: np.ndarray, masks: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Fill and return float32[B, VIEW] from OBSERVATION[B] and int8[B, 839]."""
         write_views(records, masks, out, *self._parts)
         return out
+
+
+def _room() -> tuple[np.ndarray, ...]:
+    """Return the planner's weights and room for the kernel."""
+    return planner_weights({}), new_hands(), np.zeros(act.ACTIONS), *new_scratch(), *new_distance_room()
 
 
 @functools.cache
@@ -75,8 +82,7 @@ def _warm_up() -> None:
 def _compile() -> None:
     """Write a first view."""
     masks = np.zeros((1, act.ACTIONS), dtype=np.int8)
-    parts = planner_weights({}), new_hands(), np.zeros(act.ACTIONS), *new_scratch()
-    write_views(np.zeros(0, dtype=OBSERVATION), masks, np.zeros((0, VIEW), dtype=np.float32), *parts)
+    write_views(np.zeros(0, dtype=OBSERVATION), masks, np.zeros((0, VIEW), dtype=np.float32), *_room())
 
 
 @entry
@@ -91,11 +97,18 @@ def write_views(
     values: np.ndarray,
     plans: np.ndarray,
     room: np.ndarray,
+    table: np.ndarray,
+    memory: np.ndarray,
+    scratch: np.ndarray,
+    outs: np.ndarray,
 ) -> None:
     """Write the views of ``B`` decisions: OBSERVATION[B], int8[B, 839] -> float32[B, VIEW]."""
     for i in range(observations.shape[0]):
         w = weights_for(observations[i], weights)
         write_view(observations[i], masks[i], out[i], w, words, worths, hands, values, plans, room)
+        if observations[i]["phase"] != DRAW:
+            distance = distance_of(observations[i], observations[i]["hand"], table, memory, scratch, outs)
+            note_outs(observations[i], distance, outs, out[i])
 
 
 @kernel
@@ -222,3 +235,27 @@ def note_plan(plans: np.ndarray, end: int, row: np.ndarray) -> None:
     row[FROM_PLAN + 3] = max(row[FROM_PLAN + 3], np.float32(0.5) * plans[end, KEPT])
     row[FROM_PLAN] = 1
     row[FROM_PLAN + 4] = 1 if row[FROM_PLAN + 1] <= np.float32(0.1) else 0
+
+
+@kernel
+def note_outs(obs: Any, distance: int, outs: np.ndarray, out: np.ndarray) -> None:
+    """Note the distance from closing, the most outs that a discard leaves, and for each discard what it leaves.
+
+    A discard's numbers: whether it keeps the distance, its outs, and how many fewer than the best they are.
+    """
+    out[DISTANCE_AT + distance] = 1
+    most = np.int64(0)
+    for kind in range(CARD_KINDS):
+        outs[kind] = count_outs(obs, outs[kind])
+        most = max(most, outs[kind])
+    out[DISTANCE_AT + FAR + 2] = np.float32(0.04) * most
+    if most == 0:
+        return
+    for i in range(OPTIONS):
+        card: Any = np.int64(out[NUMBERS_AT + i]) - act.DISCARD
+        if card < 0:
+            continue
+        row = out[ROWS_AT + OPTION * i : ROWS_AT + OPTION * (i + 1)]
+        row[NEARER] = 1 if outs[card] > 0 else 0
+        row[NEARER + 1] = np.float32(0.05) * outs[card]
+        row[NEARER + 2] = np.float32(0.1) * (outs[card] - most)

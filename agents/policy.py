@@ -25,7 +25,7 @@ from jolly_env.features import FEATURE_FIELDS, features
 
 WEIGHTS = "weights.safetensors"
 DESCRIPTION = "agent.json"
-FORMAT, VERSION = "jolly-policy", 3
+FORMAT, VERSION = "jolly-policy", 4
 
 
 class PolicyAgent:

@@ -22,6 +22,7 @@ NAMES: Final[dict[str, str]] = {
     "planner": "compares whole turns by their exact ends, holds back where that promises more",
     "racer": "the planner, which throws what leaves most cards that bring it nearer to closing",
     "search": "tries the planner's few best turns in worlds that agree with what is known",
+    "champion": "a network that was trained by self-play and comes with the project",
 }
 """The rungs in the order of the ladder, with what each does; docs/results.md tells how strong each is."""
 LEVELS: Final[dict[str, str]] = {"easy": "greedy", "medium": "careful", "hard": "planner", "expert": "search"}
@@ -47,6 +48,7 @@ _MAKERS: Final[dict[str, Callable[..., Agent]]] = {
     "planner": _rung("agents.planner", "PlannerAgent"),
     "racer": _rung("agents.racer", "RacerAgent"),
     "search": _rung("agents.search", "SearchAgent"),
+    "champion": _rung("agents.champion", "ChampionAgent"),
 }
 
 

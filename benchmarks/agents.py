@@ -25,7 +25,7 @@ The positions are those of the planner's play against the careful agent, each ru
 
 Example: python -m benchmarks.agents --repeats 3 --no-arena"""
 
-RUNGS = ("random", "greedy", "careful", "planner")
+RUNGS = ("random", "greedy", "careful", "planner", "racer")
 GAMES = 512
 BATCHES = 24
 """Moments of play at which all games are looked at."""

@@ -49,10 +49,10 @@ DESCRIPTION = """Play the runs of docs/results.md that are not there yet, and wr
 
 Example: python -m benchmarks.ladder --only pairs-2p,budget-4"""
 
-RUNGS = ("random", "greedy", "careful", "planner")
+RUNGS = ("random", "greedy", "careful", "planner", "racer")
 BUDGETS = {4: "budget-4", 16: "budget-16", 64: "budget-64", 256: "search-2p"}
 """The runs with so many worlds a decision; the last are what the search has by default."""
-AUDITS = {"random": 2000, "greedy": 2000, "careful": 2000, "planner": 2000, "search": 20}
+AUDITS = {"random": 2000, "greedy": 2000, "careful": 2000, "planner": 2000, "racer": 2000, "search": 20}
 """In how many deals each rung is audited."""
 IDEAS = {
     "careful": {

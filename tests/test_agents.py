@@ -14,6 +14,7 @@ import agents
 from agents.careful import CarefulAgent
 from agents.greedy import GreedyAgent
 from agents.planner import PlannerAgent
+from agents.racer import RacerAgent
 from jolly_env import Rules
 from jolly_env.actions import DISCARD, DRAW_STOCK, format_action
 from jolly_env.agent import Agent, RandomAgent
@@ -40,6 +41,7 @@ BOTS: dict[str, Agent] = {
     "greedy": GreedyAgent(),
     "careful": CarefulAgent(),
     "planner": PlannerAgent(),
+    "racer": RacerAgent(),
 }
 
 
@@ -236,6 +238,7 @@ def test_make_rungs() -> None:
     assert isinstance(agents.make("greedy"), GreedyAgent)
     assert isinstance(agents.make("careful"), CarefulAgent)
     assert isinstance(agents.make("planner"), PlannerAgent)
+    assert isinstance(agents.make("racer"), RacerAgent)
     assert isinstance(agents.make("hard"), PlannerAgent)
     assert all(rung in agents.NAMES for rung in agents.LEVELS.values())
     assert all(text and "\n" not in text for text in agents.NAMES.values())

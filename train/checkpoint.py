@@ -30,7 +30,7 @@ from train.rollout import FIELDS, SeatRolloutBuffer
 from train.vec_env import SelfPlayVecEnv
 
 TRAINER, COUNTERS = "trainer.safetensors", "trainer.json"
-VERSION = 3
+VERSION = 4
 KEYS = (
     *("version", "sha256", "decisions", "updates", "gradient_passes", "snapshots", "best", "seconds"),
     *("env_random", "buffer_random"),

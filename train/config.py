@@ -61,9 +61,9 @@ class Config:
     """Learning rate at the start."""
     learning_rate_end: float = 5e-5
     """Learning rate at the end; it falls in a straight line."""
-    entropy: float = 0.015
+    entropy: float = 0.005
     """Weight of the entropy bonus at the start."""
-    entropy_end: float = 0.001
+    entropy_end: float = 0.0005
     """Weight of the entropy bonus at the end; it falls in a straight line."""
     entropy_draw: float = 4.0
     """How many times the entropy bonus counts where a draw is chosen: takes pay only once a hand is played well."""
@@ -85,13 +85,13 @@ class Config:
     """Hidden numbers of the value estimate, for each suit and for all."""
     privileged: bool = True
     """Let the value estimate see the hidden hands and the next cards while training."""
-    teacher: str = "planner"
+    teacher: str = "racer"
     """Agent that is imitated at first."""
     imitate: int = 150_000
     """Decisions that the teacher plays and the learner imitates; 0 for a start from nothing."""
-    hold: float = 0.5
+    hold: float = 0.1
     """Weight, at the start, of the divergence from what was learned from the teacher."""
-    hold_until: float = 0.5
+    hold_until: float = 0.2
     """Share of the run over which that weight falls to 0 in a straight line."""
     opponent_share: float = 0.2
     """Share of the games in which one seat learns and frozen snapshots play the others."""
@@ -101,7 +101,7 @@ class Config:
     """Share of the games that are played against bots; in the rest the learner plays all seats."""
     snapshot_every: int = 20
     """Updates from one snapshot to the next."""
-    pool: int = 8
+    pool: int = 16
     """Newest snapshots that are played against."""
     evaluate_every: int = 100
     """Updates from one evaluation to the next."""

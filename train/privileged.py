@@ -1,6 +1,6 @@
 """What a critic may see while training and no player ever: the other hands, what they could lay, the next cards.
 
-Letters: ``B`` games, ``H`` = 236 numbers.
+Letters: ``B`` games, ``H`` = 257 numbers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.options import ENDS, write_ends
+from agents.distance import distance_of, new_distance_room
+from agents.options import DISTANCE_AT, ENDS, write_ends
 from agents.planner import HAND, new_scratch
 from agents.solver import solve
 from jolly_env._jit import entry, warm_up
@@ -46,7 +47,8 @@ class Privileged:
 def _room() -> tuple[np.ndarray, ...]:
     """Return room for the kernel."""
     hands, _, plans, room = new_scratch()
-    return np.zeros(1, dtype=OBSERVATION), np.zeros(FEATURES + ENDS, dtype=np.float32), hands, plans, room
+    seen, ends = np.zeros(1, dtype=OBSERVATION), np.zeros(FEATURES + ENDS, dtype=np.float32)
+    return seen, ends, hands, plans, room, *new_distance_room()
 
 
 @functools.cache
@@ -69,6 +71,10 @@ def write_hidden(
     hands: np.ndarray,
     plans: np.ndarray,
     room: np.ndarray,
+    table: np.ndarray,
+    memory: np.ndarray,
+    scratch: np.ndarray,
+    outs: np.ndarray,
 ) -> None:
     """Write the privileged views of ``B`` states: STATE[B] -> float32[B, H]."""
     for b in range(states.shape[0]):
@@ -81,7 +87,9 @@ def write_hidden(
                 out[b, at + card] = np.float32(0.5) * state["hands"][seat, card]
             observe(state, seat, seen[0])
             read_hand(seen[0], hands[HAND])
+            ends[FEATURES:] = 0
             write_ends(plans, solve(seen[0], hands[HAND], plans, room), ends)
+            ends[DISTANCE_AT + distance_of(seen[0], seen[0]["hand"], table, memory, scratch, outs)] = 1
             for j in range(ENDS):
                 out[b, at + CARD_KINDS + j] = ends[FEATURES + j]
         size: Any = state["stock_size"]

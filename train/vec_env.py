@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,7 @@ class SelfPlayVecEnv(VecEnv):
         self.render_mode = None
         self._views = Views() if network == "options" else None
         self._privileged = Privileged() if privileged else None
+        self._beside = ThreadPoolExecutor(max_workers=1)
         self.batch = Batch(n, rules, seed=seed, view="features" if self._views is None else "record")
         self._seen = np.zeros((n, INPUTS[network]), dtype=np.float32)
         self.hidden = np.zeros((n, HIDDEN if privileged else 0), dtype=np.float32)
@@ -131,12 +133,15 @@ class SelfPlayVecEnv(VecEnv):
         return self.look(), rewards, dones, self._infos
 
     def look(self) -> np.ndarray:
-        """Return the observations of the games as they are, and renew ``hidden``."""
+        """Return the observations of the games as they are, and renew ``hidden``: two threads, where there is both."""
         if self._privileged is not None:
-            self._privileged.write(self.batch.states, self.hidden)
-        if self._views is None:
-            return self.batch.observations
-        return self._views.write(self.batch.observations, self.batch.masks, self._seen)
+            written = self._beside.submit(self._privileged.write, self.batch.states, self.hidden)
+        seen = self.batch.observations
+        if self._views is not None:
+            seen = self._views.write(seen, self.batch.masks, self._seen)
+        if self._privileged is not None:
+            written.result()
+        return seen
 
     def ask(self, agent: Agent) -> np.ndarray:
         """Return what an agent would do in each game: int64[N]."""
@@ -193,7 +198,8 @@ class SelfPlayVecEnv(VecEnv):
                 self.controllers[mine, self.random.integers(self.players, size=len(mine))] = LEARNER
 
     def close(self) -> None:
-        """Nothing is held that needs closing."""
+        """Let the thread go that looks at what is hidden."""
+        self._beside.shutdown()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Return an attribute of the env, once for each game that is asked for."""
