@@ -89,7 +89,7 @@ def write_hidden(
             read_hand(seen[0], hands[HAND])
             ends[FEATURES:] = 0
             write_ends(plans, solve(seen[0], hands[HAND], plans, room), ends)
-            ends[DISTANCE_AT + distance_of(seen[0], seen[0]["hand"], table, memory, scratch, outs)] = 1
+            ends[DISTANCE_AT + distance_of(seen[0], seen[0]["hand"], table, memory, scratch, outs[:0])] = 1
             for j in range(ENDS):
                 out[b, at + CARD_KINDS + j] = ends[FEATURES + j]
         size: Any = state["stock_size"]
