@@ -35,7 +35,8 @@ def table(agent: Agent, turns: int, games: int = 64, rules: Rules | None = None)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("better", "worse", "deals"), [("careful", "greedy", 2500), ("planner", "careful", 400), ("racer", "planner", 500)]
+    ("better", "worse", "deals"),
+    [("careful", "greedy", 2500), ("planner", "careful", 400), ("racer", "planner", 500), ("champion", "planner", 500)],
 )
 def test_each_rung_beats_the_one_below(better: str, worse: str, deals: int) -> None:
     points, half = margin(agents.make(better), agents.make(worse), deals)
