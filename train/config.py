@@ -34,7 +34,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     "laptop": {},
     "gpu": {"decisions": 300_000_000, "games": 2048, "batch_size": 8192, "widths": (192, 384), "threads": 8},
 }
-"""Settings for ten minutes or an hour on two cores, and for a machine with a GPU."""
+"""Settings for ten minutes or two hours on two cores, and for a machine with a GPU (not tried yet)."""
 
 
 @dataclasses.dataclass(frozen=True)
