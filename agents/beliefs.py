@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from agents.outs import read_reach
-from agents.planner import DANGER, HAND, REACH, TABLE, THROWN, new_scratch, planner_weights, throw, weights_for
+from agents.planner import DANGER, HAND, REACH, TABLE, THROWN, new_room, planner_weights, throw, weights_for
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.cards import CARD_KINDS, JOKER, RANKS, SUITS
@@ -51,7 +51,7 @@ def sample_worlds(observation: Any, key: int, worlds: int) -> np.ndarray:
     record = np.asarray(as_record(observation)).reshape(1)
     _warm_up()
     states = np.zeros(worlds, dtype=STATE)
-    hands, values, _, _ = new_scratch()
+    hands, values = new_room()[:2]
     room = np.zeros(1, dtype=STATE)
     likely = np.zeros(worlds * DRAWN)
     draw_worlds(record, np.uint64(key % 2**64), planner_weights({}), likely, hands, values, room, states)

@@ -12,15 +12,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.distance import FAR, count_outs, distance_of, new_distance_room
+from agents.covers import DistanceRoom, new_distance_room
+from agents.distance import FAR, count_outs, distance_of
 from agents.planner import (
     DRAWN,
     HAND,
     LOWEST,
     THROWN,
+    Room,
     choose_draw,
     end_value,
-    new_scratch,
+    new_room,
     planner_weights,
     prepare,
     weights_for,
@@ -68,9 +70,9 @@ class Views:
         return out
 
 
-def _room() -> tuple[np.ndarray, ...]:
+def _room() -> tuple[np.ndarray, np.ndarray, np.ndarray, Room, DistanceRoom]:
     """Return the planner's weights and room for the kernel."""
-    return planner_weights({}), new_hands(), np.zeros(act.ACTIONS), *new_scratch(), *new_distance_room()
+    return planner_weights({}), new_hands(), np.zeros(act.ACTIONS), new_room(), new_distance_room()
 
 
 @functools.cache
@@ -93,22 +95,16 @@ def write_views(
     weights: np.ndarray,
     words: np.ndarray,
     worths: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
-    table: np.ndarray,
-    memory: np.ndarray,
-    scratch: np.ndarray,
-    outs: np.ndarray,
+    room: Room,
+    far: DistanceRoom,
 ) -> None:
     """Write the views of ``B`` decisions: OBSERVATION[B], int8[B, 839] -> float32[B, VIEW]."""
     for i in range(observations.shape[0]):
         w = weights_for(observations[i], weights)
-        write_view(observations[i], masks[i], out[i], w, words, worths, hands, values, plans, room)
+        write_view(observations[i], masks[i], out[i], w, words, worths, room)
         if observations[i]["phase"] != DRAW:
-            distance = distance_of(observations[i], observations[i]["hand"], table, memory, scratch, outs)
-            note_outs(observations[i], distance, outs, out[i])
+            distance = distance_of(observations[i], observations[i]["hand"], far, far.outs)
+            note_outs(observations[i], distance, far.outs, out[i])
 
 
 @kernel
@@ -119,29 +115,26 @@ def write_view(
     w: np.ndarray,
     words: np.ndarray,
     worths: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
+    room: Room,
 ) -> None:
     """Write one view; ``worths`` float64[839] is room, as is the rest."""
     write_features(obs, out[:FEATURES], words)
     out[FEATURES:] = 0
     for i in range(OPTIONS):
         out[NUMBERS_AT + i] = NONE
-    read_hand(obs, hands[HAND])
-    prepare(obs, w, values)
+    read_hand(obs, room.hands[HAND])
+    prepare(obs, w, room.values)
     worths[:] = LOWEST
     count = 0
     if obs["phase"] == DRAW and not mask[act.TAKE + 1]:
         worths[act.DRAW_STOCK] = 0  # there is nothing to choose
     elif obs["phase"] == DRAW:
-        choose_draw(obs, mask, w, hands, values, plans, room)
+        choose_draw(obs, mask, w, room)
         for draw in range(act.MAX_TAKE + 1):
-            worths[draw] = values[DRAWN][draw]
+            worths[draw] = room.values[DRAWN][draw]
     else:
-        count = reckon(obs, w, worths, hands, values, plans, room)
-        write_ends(plans, count, out)
+        count = reckon(obs, w, worths, room)
+        write_ends(room.plans, count, out)
     listed = list_options(mask, worths, out)
     best = LOWEST
     for i in range(listed):
@@ -156,8 +149,8 @@ def write_view(
         else:
             row[WORTH] = -5
         for j in range(count):
-            if plans[j, FIRST] == action:
-                note_plan(plans, j, row)
+            if room.plans[j, FIRST] == action:
+                note_plan(room.plans, j, row)
 
 
 @kernel
@@ -165,20 +158,17 @@ def reckon(
     obs: Any,
     w: np.ndarray,
     worths: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
+    room: Room,
 ) -> int:
     """Write what each first step of an end and each discard is worth to the planner; return the number of ends."""
-    hand = hands[HAND]
-    count = solve(obs, hand, plans, room)
+    hand, thrown, plans = room.hands[HAND], room.values[THROWN], room.plans
+    count = solve(obs, hand, plans, room.solver)
     most, fewest = 0, hand[COUNT]
     for i in range(count):
         most = max(most, plans[i, POINTS])
         fewest = min(fewest, plans[i, CARDS])
     for i in range(count):
-        value = end_value(obs, plans[i], most, fewest, w, hands, values)
+        value = end_value(obs, plans[i], most, fewest, w, room.values)
         action = plans[i, FIRST]
         if action >= 0:
             worths[action] = max(worths[action], value)
@@ -187,10 +177,10 @@ def reckon(
                 if obs["hand"][card] > 0:
                     worths[act.DISCARD + card] = value
         else:
-            top = values[THROWN].max()
+            top = thrown.max()
             for card in range(CARD_KINDS):
-                if values[THROWN][card] > LOWEST:
-                    worths[act.DISCARD + card] = value - top + values[THROWN][card]
+                if thrown[card] > LOWEST:
+                    worths[act.DISCARD + card] = value - top + thrown[card]
     return count
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from agents.greedy import first_legal
 from agents.others import caught, danger, nearness
 from agents.outs import read_reach, table_points, value_runs, value_sets
-from agents.solver import new_room, solve
+from agents.solver import new_room as new_solver_room
+from agents.solver import solve
 from agents.solver_ends import CARDS, FIRST, PLAN_WORDS, PLANS, POINTS
 from agents.solver_ends import LEFT as LEFT_HAND
 from agents.weights import Weights, weigh
@@ -65,6 +66,19 @@ HAND, WORK, FITS, TARGET = range(4)
 REACH, TABLE, KEEP, DANGER, THROWN, DRAWN = range(6)
 
 
+class Room(NamedTuple):
+    """Room that a decision needs; kernels allocate nothing."""
+
+    hands: np.ndarray
+    """Hands as bits, a row for each use: int64[4, 53]."""
+    values: np.ndarray
+    """What cards are worth, a row for each reason: float64[6, 53]."""
+    plans: np.ndarray
+    """The ends of laying that were found."""
+    solver: np.ndarray
+    """The solver's own."""
+
+
 class PlannerAgent:
     """Plays the turn whose end it likes best: what is laid, what is kept, what is thrown.
 
@@ -75,7 +89,7 @@ class PlannerAgent:
     def __init__(self, **weights: float) -> None:
         """Take the tuned weights, or ``weights`` in place of some; ``ValueError`` for a name that is not there."""
         self.weights = planner_weights(weights)
-        self.scratch = new_scratch()
+        self._room = new_room()
         _warm_up()
 
     def act(self, observations: Any, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
@@ -83,7 +97,7 @@ class PlannerAgent:
         masks, keys = check_decisions(masks, keys)
         records = check_observations(observations, len(masks))
         actions = np.empty(len(masks), dtype=np.int64)
-        planner_actions(records, masks, keys, self.weights, *self.scratch, actions)
+        planner_actions(records, masks, keys, self.weights, self._room, actions)
         return check_chosen(actions)
 
 
@@ -101,13 +115,13 @@ def weights_for(obs: Any, weights: np.ndarray) -> np.ndarray:
     return weights[0 if obs["rules"][PLAYERS] == 2 else 1]
 
 
-def new_scratch() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return room for a decision: hands int64[4, 53], values float64[6, 53], plans, and the solver's room."""
-    return (
+def new_room() -> Room:
+    """Return room for decisions."""
+    return Room(
         np.zeros((4, CARD_KINDS), dtype=np.int64),
         np.zeros((6, CARD_KINDS)),
         np.zeros((PLANS, PLAN_WORDS), dtype=np.int64),
-        new_room(),
+        new_solver_room(),
     )
 
 
@@ -131,16 +145,13 @@ def planner_actions(
     masks: np.ndarray,
     keys: np.ndarray,
     weights: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
+    room: Room,
     out: np.ndarray,
 ) -> None:
     """Choose for ``B`` decisions: OBSERVATION[B], int8[B, 839], uint64[B] -> int64[B]."""
     for i in range(masks.shape[0]):
         w = weights_for(observations[i], weights)
-        out[i] = planner_action(observations[i], masks[i], keys[i], w, hands, values, plans, room)
+        out[i] = planner_action(observations[i], masks[i], keys[i], w, room)
 
 
 @kernel
@@ -149,23 +160,20 @@ def planner_action(
     mask: np.ndarray,
     key: np.uint64,
     w: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
+    room: Room,
 ) -> int:
-    """Choose a legal action; -1 if there is none. The rest is room as of :func:`new_scratch`."""
-    read_hand(obs, hands[HAND])
+    """Choose a legal action; -1 if there is none. ``room`` is as of :func:`new_room`."""
+    read_hand(obs, room.hands[HAND])
     if obs["phase"] == DRAW and not mask[act.TAKE + 1]:
         return act.DRAW_STOCK if mask[act.DRAW_STOCK] else -1
-    prepare(obs, w, values)
+    prepare(obs, w, room.values)
     if obs["phase"] == DRAW:
-        return choose_draw(obs, mask, w, hands, values, plans, room)
-    best, _ = best_turn(obs, hands[HAND], w, hands, values, plans, room)
-    action = plans[best, FIRST]
+        return choose_draw(obs, mask, w, room)
+    best, _ = best_turn(obs, room.hands[HAND], w, room)
+    action = room.plans[best, FIRST]
     if action >= 0 and mask[action]:
         return action
-    _, action = throw(obs, hands[HAND], w, values, obs["opened"][0] == 1, key)
+    _, action = throw(obs, room.hands[HAND], w, room.values, obs["opened"][0] == 1, key)
     return action if action >= 0 else first_legal(mask)
 
 
@@ -183,29 +191,25 @@ def best_turn(
     obs: Any,
     hand: np.ndarray,
     w: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
+    room: Room,
 ) -> tuple[int, float]:
-    """Return the end of laying that is worth most with such a hand, as a row of ``plans``, and its worth in points."""
-    count = solve(obs, hand, plans, room)
+    """Return the end of laying that is worth most with such a hand, as a row of the plans, and its worth in points."""
+    plans = room.plans
+    count = solve(obs, hand, plans, room.solver)
     most, fewest = 0, hand[COUNT]
     for i in range(count):
         most = max(most, plans[i, POINTS])
         fewest = min(fewest, plans[i, CARDS])
     best, best_value = 0, LOWEST
     for i in range(count):
-        value = end_value(obs, plans[i], most, fewest, w, hands, values)
+        value = end_value(obs, plans[i], most, fewest, w, room.values)
         if value > best_value:
             best, best_value = i, value
     return best, best_value
 
 
 @kernel
-def end_value(
-    obs: Any, plan: np.ndarray, most: int, fewest: int, w: np.ndarray, hands: np.ndarray, values: np.ndarray
-) -> float:
+def end_value(obs: Any, plan: np.ndarray, most: int, fewest: int, w: np.ndarray, values: np.ndarray) -> float:
     """Return what an end is worth in points, with the best card thrown.
 
     ``most`` points could be laid, and ``fewest`` cards left, by other ends.
@@ -283,20 +287,17 @@ def choose_draw(
     obs: Any,
     mask: np.ndarray,
     w: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
+    room: Room,
 ) -> int:
     """Choose the draw whose turn is worth most; -1 if there is none.
 
     What each draw is worth, the stock's on average over the cards that may come, goes into the row DRAWN.
     """
-    hand, work, fits, drawn = hands[HAND], hands[WORK], hands[FITS], values[DRAWN]
+    hand, work, fits, drawn = room.hands[HAND], room.hands[WORK], room.hands[FITS], room.values[DRAWN]
     drawn[:] = LOWEST
     read_fits(obs, fits)
     if mask[act.DRAW_STOCK]:
-        drawn[act.DRAW_STOCK] = value_stock(obs, w, hands, values, plans, room)
+        drawn[act.DRAW_STOCK] = value_stock(obs, w, room)
     copy_hand(hand, work)
     size: Any = np.int64(obs["row_size"])
     best = np.int64(act.DRAW_STOCK if mask[act.DRAW_STOCK] else -1)
@@ -309,21 +310,19 @@ def choose_draw(
         add_card(work, card)
         if idle:
             continue
-        drawn[act.TAKE + count] = best_turn(obs, work, w, hands, values, plans, room)[1]
+        drawn[act.TAKE + count] = best_turn(obs, work, w, room)[1]
         if best < 0 or drawn[act.TAKE + count] > drawn[best]:
             best = np.int64(act.TAKE + count)
     return best
 
 
 @kernel
-def value_stock(
-    obs: Any, w: np.ndarray, hands: np.ndarray, values: np.ndarray, plans: np.ndarray, room: np.ndarray
-) -> float:
+def value_stock(obs: Any, w: np.ndarray, room: Room) -> float:
     """Return what a turn is worth on average that draws from the stock."""
-    hand, work, fits = hands[HAND], hands[WORK], hands[FITS]
+    hand, work, fits = room.hands[HAND], room.hands[WORK], room.hands[FITS]
     copy_hand(hand, work)
     work[COUNT] += 1
-    _, blank = best_turn(obs, work, w, hands, values, plans, room)
+    _, blank = best_turn(obs, work, w, room)
     total, copies = 0.0, 0
     for card in range(CARD_KINDS):
         unseen: Any = np.int64(obs["unseen"][card])
@@ -334,6 +333,6 @@ def value_stock(
         if may_help(card, hand, fits):
             copy_hand(hand, work)
             add_card(work, card)
-            value = max(blank, best_turn(obs, work, w, hands, values, plans, room)[1])
+            value = max(blank, best_turn(obs, work, w, room)[1])
         total += unseen * value
     return total / copies if copies > 0 else blank

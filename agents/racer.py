@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from agents.distance import count_outs, distance_of, new_distance_room
-from agents.planner import LOWEST, THROWN, new_scratch, planner_action, planner_weights, weights_for
+from agents.covers import DistanceRoom, new_distance_room
+from agents.distance import count_outs, distance_of
+from agents.planner import LOWEST, THROWN, Room, new_room, planner_action, planner_weights, weights_for
 from jolly_env import actions as act
 from jolly_env._jit import entry, kernel, warm_up
 from jolly_env.arrays import check_chosen, check_decisions, check_observations
@@ -25,7 +26,7 @@ class RacerAgent:
 
     def __init__(self, **weights: float) -> None:
         """Take the planner's weights, or ``weights`` in place of some; ``ValueError`` for a name that is not there."""
-        self._parts = (planner_weights(weights), *new_scratch(), *new_distance_room())
+        self._parts = (planner_weights(weights), new_room(), new_distance_room())
         _warm_up()
 
     def act(self, observations: Any, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
@@ -57,37 +58,30 @@ def racer_actions(
     masks: np.ndarray,
     keys: np.ndarray,
     weights: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
-    table: np.ndarray,
-    memory: np.ndarray,
-    scratch: np.ndarray,
-    outs: np.ndarray,
+    room: Room,
+    far: DistanceRoom,
     out: np.ndarray,
 ) -> None:
     """Choose for ``B`` decisions: OBSERVATION[B], int8[B, 839], uint64[B] -> int64[B]."""
     for i in range(masks.shape[0]):
-        obs = observations[i]
-        w = weights_for(obs, weights)
-        out[i] = planner_action(obs, masks[i], keys[i], w, hands, values, plans, room)
-        if out[i] >= act.DISCARD and obs["opened"][0] == 0:
-            out[i] = throw_for_outs(obs, out[i], values[THROWN], table, memory, scratch, outs)
+        w = weights_for(observations[i], weights)
+        out[i] = racer_action(observations[i], masks[i], keys[i], w, room, far)
 
 
 @kernel
-def throw_for_outs(
-    obs: Any,
-    action: int,
-    thrown: np.ndarray,
-    table: np.ndarray,
-    memory: np.ndarray,
-    scratch: np.ndarray,
-    outs: np.ndarray,
-) -> int:
+def racer_action(obs: Any, mask: np.ndarray, key: np.uint64, w: np.ndarray, room: Room, far: DistanceRoom) -> int:
+    """Choose a legal action; -1 if there is none."""
+    action = planner_action(obs, mask, key, w, room)
+    if action >= act.DISCARD and obs["opened"][0] == 0:
+        return throw_for_outs(obs, action, room.values[THROWN], far)
+    return action
+
+
+@kernel
+def throw_for_outs(obs: Any, action: int, thrown: np.ndarray, far: DistanceRoom) -> int:
     """Return the discard that leaves most outs, the one worth most to the planner among equals; else ``action``."""
-    distance_of(obs, obs["hand"], table, memory, scratch, outs)
+    outs = far.outs
+    distance_of(obs, obs["hand"], far, outs)
     most, best = 0, LOWEST
     for card in range(JOKER):
         count = count_outs(obs, outs[card])

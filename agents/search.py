@@ -11,26 +11,29 @@ import functools
 import hashlib
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from agents.beliefs import sample_worlds
+from agents.covers import DistanceRoom, new_distance_room
 from agents.planner import (
     DRAWN,
     HAND,
     LOWEST,
     TARGET,
     THROWN,
+    Room,
     best_turn,
     choose_draw,
     end_value,
-    new_scratch,
+    new_room,
     planner_action,
     planner_weights,
     prepare,
     weights_for,
 )
+from agents.racer import racer_action
 from agents.solver import solve
 from agents.solver_ends import CARDS, FIRST, POINTS
 from agents.solver_ends import LEFT as LEFT_HAND
@@ -48,6 +51,7 @@ from jolly_env.rules import PLAYERS
 from jolly_env.state import DRAW, ROUND_OVER, STATE
 
 if TYPE_CHECKING:
+    from agents.champion import ChampionAgent
     from agents.policy import PolicyAgent
 
 CANDIDATES: Final = 8
@@ -74,7 +78,7 @@ class SearchAgent:
     It knows what the planner knows, and what the others probably hold. With 256 worlds a decision takes about
     180 ms; ``milliseconds`` ends a decision earlier (and then the choice depends on the speed of the machine).
     With a ``policy`` it tries the actions that a trained network likes best, and leaves the first of them only for a
-    sure gain; the planner plays on from there.
+    sure gain; the racer plays on from there.
     """
 
     def __init__(self, worlds: float = 256, milliseconds: float = 0, policy: str = "", **weights: float) -> None:
@@ -85,7 +89,7 @@ class SearchAgent:
             raise ValueError(f"milliseconds={milliseconds:g}: expected at least 0")
         self.worlds, self.milliseconds = int(worlds), float(milliseconds)
         self.weights = planner_weights(weights)
-        self._room = Room()
+        self._parts = new_trial(), new_room(), new_distance_room()
         self._policy = named_policy(policy) if policy else None
         _warm_up()
 
@@ -104,14 +108,14 @@ class SearchAgent:
         if len(legal) < 2:
             return int(legal[0]) if len(legal) else -1
         start = time.perf_counter()
-        room = self._room
         if self._policy is not None:
             turns = liked(self._policy.scores(record, mask[None])[0])
             return int(turns[self._compare(record, mask, key, turns, start) if len(turns) > 1 else 0, 1])
-        room.world[:] = sample_worlds(record[0], _turn_key(record), 1)
-        none = np.zeros((0, 0)), np.zeros(0, dtype=np.bool_)
-        count = think(record, mask, key, self.weights, room.world, 0, 0, room.turns, none[1], none[0], *room.parts)
-        turns = room.turns[:count]
+        world = sample_worlds(record[0], _turn_key(record), 1)
+        turns = np.zeros((CANDIDATES, LONGEST), dtype=np.int64)
+        alive, margins = np.zeros(0, dtype=np.bool_), np.zeros((0, 0))
+        count = think(record, mask, key, self.weights, world, 0, 0, turns, alive, margins, False, *self._parts)
+        turns = turns[:count]
         if count == 1 or (turns[:, 1] == turns[0, 1]).all():
             return int(turns[0, 1])
         return int(turns[self._compare(record, mask, key, turns, start), 1])
@@ -119,12 +123,13 @@ class SearchAgent:
     def _compare(self, record: np.ndarray, mask: np.ndarray, key: np.uint64, turns: np.ndarray, start: float) -> int:
         """Return which of the turns to play: the first, unless another is surely better."""
         worlds = sample_worlds(record[0], _turn_key(record), self.worlds)
-        margins = np.zeros((len(turns), self.worlds))
+        margins, race = np.zeros((len(turns), self.worlds)), self._policy is not None
         alive = np.ones(len(turns), dtype=np.bool_)
         gains, errors = np.zeros(len(turns)), np.zeros(len(turns))
         for first in range(0, self.worlds, CHUNK):
             last = min(first + CHUNK, self.worlds)
-            think(record, mask, key, self.weights, worlds, first, last, turns, alive, margins, *self._room.parts)
+            span = first, last
+            think(record, mask, key, self.weights, worlds, *span, turns, alive, margins, race, *self._parts)
             gains, errors = paired(margins[:, :last], 0)
             if last >= LEAST:
                 for rival in (0, int(np.argmax(np.where(alive, gains, -np.inf)))):
@@ -141,13 +146,14 @@ class SearchAgent:
         return int(np.argmax(np.where(sure, gains, 0.0)))
 
 
-def named_policy(name: str) -> PolicyAgent:
+def named_policy(name: str) -> PolicyAgent | ChampionAgent:
     """Return the policy of a name; ``ValueError`` if that is another agent."""
+    from agents.champion import ChampionAgent
     from agents.policy import PolicyAgent
     from agents.registry import make
 
     agent = make(name)
-    if not isinstance(agent, PolicyAgent):
+    if not isinstance(agent, PolicyAgent | ChampionAgent):
         raise ValueError(f"policy={name}: not a trained policy")
     return agent
 
@@ -170,21 +176,23 @@ def paired(margins: np.ndarray, rival: int) -> tuple[np.ndarray, np.ndarray]:
     return gains.mean(axis=1), gains.std(axis=1) / np.sqrt(max(gains.shape[1] - 1, 1))
 
 
-class Room:
-    """Room for one search at a time."""
+class Trial(NamedTuple):
+    """Room to play a round to its end."""
 
-    def __init__(self) -> None:
-        """Make it."""
-        self.world = np.zeros(1, dtype=STATE)
-        self.turns = np.zeros((CANDIDATES, LONGEST), dtype=np.int64)
-        """Each turn: how many actions, and the actions."""
-        self.parts = (
-            np.zeros(1, dtype=STATE),
-            np.zeros(1, dtype=OBSERVATION),
-            np.zeros(act.ACTIONS, dtype=np.int8),
-            new_engine_scratch(),
-            *new_scratch(),
-        )
+    state: np.ndarray
+    """The game: STATE[1]."""
+    seen: np.ndarray
+    """What the seat to move may know: OBSERVATION[1]."""
+    legal: np.ndarray
+    """What it may do: int8[839]."""
+    scratch: np.ndarray
+    """The engine's own."""
+
+
+def new_trial() -> Trial:
+    """Return room to play a round."""
+    legal = np.zeros(act.ACTIONS, dtype=np.int8)
+    return Trial(np.zeros(1, dtype=STATE), np.zeros(1, dtype=OBSERVATION), legal, new_engine_scratch())
 
 
 def _turn_key(record: np.ndarray) -> int:
@@ -222,14 +230,10 @@ def think(
     turns: np.ndarray,
     alive: np.ndarray,
     margins: np.ndarray,
-    state: np.ndarray,
-    seen: np.ndarray,
-    legal: np.ndarray,
-    scratch: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
+    race: bool,
+    trial: Trial,
+    room: Room,
+    far: DistanceRoom,
 ) -> int:
     """List the turns to try, if there are no worlds to try them in; else try those that are ``alive`` there.
 
@@ -237,9 +241,9 @@ def think(
     """
     w = weights_for(record[0], weights)
     if first == last:
-        return list_turns(record, mask, key, w, worlds, state, seen, scratch, hands, values, plans, room, turns)
+        return list_turns(record, mask, key, w, worlds, trial, room, turns)
     for i in range(first, last):
-        try_turns(worlds, i, turns, alive, w, state, seen, legal, scratch, hands, values, plans, room, margins)
+        try_turns(worlds, i, turns, alive, w, race, trial, room, far, margins)
     return np.int64(0)
 
 
@@ -250,13 +254,8 @@ def list_turns(
     key: np.uint64,
     w: np.ndarray,
     world: np.ndarray,
-    state: np.ndarray,
-    seen: np.ndarray,
-    scratch: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
+    trial: Trial,
+    room: Room,
     turns: np.ndarray,
 ) -> int:
     """Write the turns to try, the planner's first: int64[C, LONGEST]; return how many there are.
@@ -264,17 +263,17 @@ def list_turns(
     At a draw a turn is the draw alone; the planner goes on with it.
     """
     obs = record[0]
-    choice = planner_action(obs, mask, key, w, hands, values, plans, room)
+    choice = planner_action(obs, mask, key, w, room)
     turns[0, 0], turns[0, 1] = 1, choice
-    read_hand(obs, hands[HAND])
+    read_hand(obs, room.hands[HAND])
     if obs["phase"] == DRAW:
-        prepare(obs, w, values)
-        choose_draw(obs, mask, w, hands, values, plans, room)
-        return rank_draws(values[DRAWN], turns)
-    prepare(obs, w, values)
-    count = rank_ends(obs, w, hands, values, plans, room, turns)
-    refresh_legal(world[0], scratch)
-    count = find_actions(world, state, seen, scratch, hands, plans, room, turns, count)
+        prepare(obs, w, room.values)
+        choose_draw(obs, mask, w, room)
+        return rank_draws(room.values[DRAWN], turns)
+    prepare(obs, w, room.values)
+    count = rank_ends(obs, w, room, turns)
+    refresh_legal(world[0], trial.scratch)
+    count = find_actions(world, trial, room, turns, count)
     if count == 0:  # a search of the solver that was cut off may have promised what it doesn't find again
         turns[0, 0], turns[0, 1] = 1, choice
     return max(count, 1)
@@ -296,23 +295,15 @@ def rank_draws(drawn: np.ndarray, turns: np.ndarray) -> int:
 
 
 @kernel
-def rank_ends(
-    obs: Any,
-    w: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
-    turns: np.ndarray,
-) -> int:
+def rank_ends(obs: Any, w: np.ndarray, room: Room, turns: np.ndarray) -> int:
     """Write the ends of the turn that are worth most, each with a card to throw; return how many there are.
 
     In place of actions each has the hand that it leaves, and the discard. Every end with its best discard counts, and
     the best end with every other discard.
     """
-    hand = hands[HAND]
-    number = solve(obs, hand, plans, room)
-    best, _ = best_turn(obs, hand, w, hands, values, plans, room)
+    hand, plans, thrown = room.hands[HAND], room.plans, room.values[THROWN]
+    number = solve(obs, hand, plans, room.solver)
+    best, _ = best_turn(obs, hand, w, room)
     most, fewest = np.int64(0), np.int64(CARD_KINDS)
     for i in range(number):
         most = max(most, plans[i, POINTS])
@@ -322,16 +313,16 @@ def rank_ends(
         # The next one in the order of worth: the highest below the last.
         chosen, discard, value = np.int64(-1), np.int64(-1), LOWEST
         for i in range(number):
-            worth = end_value(obs, plans[i], most, fewest, w, hands, values)
+            worth = end_value(obs, plans[i], most, fewest, w, room.values)
             if plans[i, CARDS] <= 1:
                 if LOWEST < worth < last and worth > value:
                     chosen, discard, value = i, only_card(plans[i]), worth
                 continue
-            top = np.int64(np.argmax(values[THROWN]))
+            top = np.int64(np.argmax(thrown))
             for card in range(CARD_KINDS):
-                if values[THROWN][card] <= LOWEST or (card != top and i != best):
+                if thrown[card] <= LOWEST or (card != top and i != best):
                     continue
-                other = worth - values[THROWN][top] + values[THROWN][card]
+                other = worth - thrown[top] + thrown[card]
                 if other < last and other > value:
                     chosen, discard, value = i, np.int64(act.DISCARD + card), other
         if chosen < 0:
@@ -356,36 +347,31 @@ def only_card(plan: np.ndarray) -> int:
 @kernel
 def find_actions(
     world: np.ndarray,
-    state: np.ndarray,
-    seen: np.ndarray,
-    scratch: np.ndarray,
-    hands: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
+    trial: Trial,
+    room: Room,
     turns: np.ndarray,
     count: int,
 ) -> int:
     """Put actions in place of ends, by playing each in a world; an end that is not reached is left out."""
-    kept = 0
+    state, seen, target, kept = trial.state, trial.seen[0], room.hands[TARGET], 0
     for i in range(count):
         copy_record(state, 0, world, 0)
         actions = 0
         seat = np.int64(world[0]["seat"])
         discard = turns[i, 0]
-        target = hands[TARGET]
         for j in range(HAND_WORDS):
             target[j] = turns[i, 1 + j]
         while actions < LONGEST - 2:
-            observe(state[0], seat, seen[0])
-            read_hand(seen[0], hands[HAND])
-            action = discard if same_hand(hands[HAND], target) else step_towards(seen[0], target, hands, plans, room)
+            observe(state[0], seat, seen)
+            read_hand(seen, room.hands[HAND])
+            action = discard if same_hand(room.hands[HAND], target) else step_towards(seen, target, room)
             if action < 0:
                 break
             actions += 1
             turns[kept, actions] = action
             if action == discard:
                 break
-            apply(state[0], action, scratch)
+            apply(state[0], action, trial.scratch)
         if actions > 0 and turns[kept, actions] == discard:
             turns[kept, 0] = actions
             kept += 1
@@ -402,10 +388,10 @@ def same_hand(hand: np.ndarray, other: np.ndarray) -> bool:
 
 
 @kernel
-def step_towards(obs: Any, target: np.ndarray, hands: np.ndarray, plans: np.ndarray, room: np.ndarray) -> int:
+def step_towards(obs: Any, target: np.ndarray, room: Room) -> int:
     """Return an action that leads to the end that leaves the hand ``target``; -1 if there is none."""
-    best, points = np.int64(-1), np.int64(-1)
-    for i in range(solve(obs, hands[HAND], plans, room)):
+    best, points, plans = np.int64(-1), np.int64(-1), room.plans
+    for i in range(solve(obs, room.hands[HAND], plans, room.solver)):
         if same_hand(plans[i, LEFT_HAND : LEFT_HAND + HAND_WORDS], target) and plans[i, POINTS] > points:
             best, points = plans[i, FIRST], plans[i, POINTS]
     return best
@@ -418,17 +404,17 @@ def try_turns(
     turns: np.ndarray,
     alive: np.ndarray,
     w: np.ndarray,
-    state: np.ndarray,
-    seen: np.ndarray,
-    legal: np.ndarray,
-    scratch: np.ndarray,
-    hands: np.ndarray,
-    values: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
+    race: bool,
+    trial: Trial,
+    room: Room,
+    far: DistanceRoom,
     margins: np.ndarray,
 ) -> None:
-    """Play the turns that are ``alive`` in a world, and the round to its end: float64[C, W] points of the margin."""
+    """Play the turns that are ``alive`` in a world, and the round to its end: float64[C, W] points of the margin.
+
+    From there the planner plays on in all seats, or the racer.
+    """
+    state, seen, legal, scratch = trial.state, trial.seen[0], trial.legal, trial.scratch
     refresh_legal(worlds[i], scratch)
     seat = np.int64(worlds[i]["seat"])
     for turn in range(turns.shape[0]):
@@ -439,10 +425,14 @@ def try_turns(
             apply(state[0], turns[turn, 1 + j], scratch)
         while state[0]["phase"] < ROUND_OVER:
             mover = np.int64(state[0]["seat"])
-            observe(state[0], mover, seen[0])
+            observe(state[0], mover, seen)
             write_mask(state[0], legal)
             key = decision_key(state[0], mover)
-            apply(state[0], planner_action(seen[0], legal, key, w, hands, values, plans, room), scratch)
+            if race:
+                action = racer_action(seen, legal, key, w, room, far)
+            else:
+                action = planner_action(seen, legal, key, w, room)
+            apply(state[0], action, scratch)
         margins[turn, i] = margin(state[0], seat)
 
 

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.distance import distance_of, new_distance_room
+from agents.covers import DistanceRoom, new_distance_room
+from agents.distance import distance_of
 from agents.options import DISTANCE_AT, ENDS, write_ends
-from agents.planner import HAND, new_scratch
+from agents.planner import HAND, Room, new_room
 from agents.solver import solve
 from jolly_env._jit import entry, warm_up
 from jolly_env.cards import CARD_KINDS
@@ -44,11 +45,10 @@ class Privileged:
         return out
 
 
-def _room() -> tuple[np.ndarray, ...]:
+def _room() -> tuple[np.ndarray, np.ndarray, Room, DistanceRoom]:
     """Return room for the kernel."""
-    hands, _, plans, room = new_scratch()
     seen, ends = np.zeros(1, dtype=OBSERVATION), np.zeros(FEATURES + ENDS, dtype=np.float32)
-    return seen, ends, hands, plans, room, *new_distance_room()
+    return seen, ends, new_room(), new_distance_room()
 
 
 @functools.cache
@@ -68,13 +68,8 @@ def write_hidden(
     out: np.ndarray,
     seen: np.ndarray,
     ends: np.ndarray,
-    hands: np.ndarray,
-    plans: np.ndarray,
-    room: np.ndarray,
-    table: np.ndarray,
-    memory: np.ndarray,
-    scratch: np.ndarray,
-    outs: np.ndarray,
+    room: Room,
+    far: DistanceRoom,
 ) -> None:
     """Write the privileged views of ``B`` states: STATE[B] -> float32[B, H]."""
     for b in range(states.shape[0]):
@@ -86,10 +81,10 @@ def write_hidden(
             for card in range(CARD_KINDS):
                 out[b, at + card] = np.float32(0.5) * state["hands"][seat, card]
             observe(state, seat, seen[0])
-            read_hand(seen[0], hands[HAND])
+            read_hand(seen[0], room.hands[HAND])
             ends[FEATURES:] = 0
-            write_ends(plans, solve(seen[0], hands[HAND], plans, room), ends)
-            ends[DISTANCE_AT + distance_of(seen[0], seen[0]["hand"], table, memory, scratch, outs[:0])] = 1
+            write_ends(room.plans, solve(seen[0], room.hands[HAND], room.plans, room.solver), ends)
+            ends[DISTANCE_AT + distance_of(seen[0], seen[0]["hand"], far, far.outs[:0])] = 1
             for j in range(ENDS):
                 out[b, at + CARD_KINDS + j] = ends[FEATURES + j]
         size: Any = state["stock_size"]
