@@ -57,9 +57,9 @@ def ask(options: Options) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     blind: list[np.ndarray] = []
     weighed: list[np.ndarray] = []
     held: list[np.ndarray] = []
-    for step in range(options.positions // 4 + 20):
+    for step in range(-(-options.positions // 4) + 20):
         batch.step(agent.act(batch.observations, batch.masks, batch.keys))
-        for row in rng.integers(64, size=4) if step >= 20 else ():
+        for row in rng.integers(64, size=4)[: options.positions - 4 * (step - 20)] if step >= 20 else ():
             seen = batch.observations[row]
             other = (int(seen["seat"]) + 1) % options.players
             asked = (seen["unseen"] > 0) & (seen["known"][1] == 0)
