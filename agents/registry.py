@@ -25,7 +25,7 @@ NAMES: Final[dict[str, str]] = {
     "champion": "a network that was trained by self-play and comes with the project",
 }
 """The rungs in the order of the ladder, with what each does; docs/results.md tells how strong each is."""
-LEVELS: Final[dict[str, str]] = {"easy": "greedy", "medium": "careful", "hard": "planner", "expert": "search"}
+LEVELS: Final[dict[str, str]] = {"easy": "greedy", "medium": "careful", "hard": "planner", "expert": "champion"}
 """Names that a person may choose a strength by."""
 
 TEXTS: Final = ("policy",)

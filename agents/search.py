@@ -108,28 +108,46 @@ class SearchAgent:
         if len(legal) < 2:
             return int(legal[0]) if len(legal) else -1
         start = time.perf_counter()
-        if self._policy is not None:
-            turns = liked(self._policy.scores(record, mask[None])[0])
-            return int(turns[self._compare(record, mask, key, turns, start) if len(turns) > 1 else 0, 1])
-        world = sample_worlds(record[0], _turn_key(record), 1)
-        turns = np.zeros((CANDIDATES, LONGEST), dtype=np.int64)
-        alive, margins = np.zeros(0, dtype=np.bool_), np.zeros((0, 0))
-        count = think(record, mask, key, self.weights, world, 0, 0, turns, alive, margins, False, *self._parts)
-        turns = turns[:count]
-        if count == 1 or (turns[:, 1] == turns[0, 1]).all():
+        turns = self.turns(record, mask, key)
+        if (turns[:, 1] == turns[0, 1]).all():
             return int(turns[0, 1])
         return int(turns[self._compare(record, mask, key, turns, start), 1])
 
+    def turns(self, record: np.ndarray, mask: np.ndarray, key: np.uint64) -> np.ndarray:
+        """Return the turns to try, first the one that is played unless another is better: int64[C, LONGEST].
+
+        Of OBSERVATION[1], int8[839], a key. Each turn: how many actions, and the actions; a policy's have one.
+        """
+        if self._policy is not None:
+            return liked(self._policy.scores(record, mask[None])[0])
+        turns, world = np.zeros((CANDIDATES, LONGEST), dtype=np.int64), sample_worlds(record[0], turn_key(record), 1)
+        none = np.zeros(0, dtype=np.bool_), np.zeros((0, 0))
+        return turns[: think(record, mask, key, self.weights, world, 0, 0, turns, *none, False, *self._parts)]
+
+    def play_out(
+        self,
+        record: np.ndarray,
+        mask: np.ndarray,
+        key: np.uint64,
+        turns: np.ndarray,
+        worlds: np.ndarray,
+        span: tuple[int, int],
+        alive: np.ndarray,
+        margins: np.ndarray,
+    ) -> None:
+        """Play the turns that are ``alive`` (bool[C]) in a span of worlds, and fill in the margins: float64[C, W]."""
+        race = self._policy is not None
+        think(record, mask, key, self.weights, worlds, *span, turns, alive, margins, race, *self._parts)
+
     def _compare(self, record: np.ndarray, mask: np.ndarray, key: np.uint64, turns: np.ndarray, start: float) -> int:
         """Return which of the turns to play: the first, unless another is surely better."""
-        worlds = sample_worlds(record[0], _turn_key(record), self.worlds)
-        margins, race = np.zeros((len(turns), self.worlds)), self._policy is not None
+        worlds = sample_worlds(record[0], turn_key(record), self.worlds)
+        margins = np.zeros((len(turns), self.worlds))
         alive = np.ones(len(turns), dtype=np.bool_)
         gains, errors = np.zeros(len(turns)), np.zeros(len(turns))
         for first in range(0, self.worlds, CHUNK):
             last = min(first + CHUNK, self.worlds)
-            span = first, last
-            think(record, mask, key, self.weights, worlds, *span, turns, alive, margins, race, *self._parts)
+            self.play_out(record, mask, key, turns, worlds, (first, last), alive, margins)
             gains, errors = paired(margins[:, :last], 0)
             if last >= LEAST:
                 for rival in (0, int(np.argmax(np.where(alive, gains, -np.inf)))):
@@ -195,7 +213,7 @@ def new_trial() -> Trial:
     return Trial(np.zeros(1, dtype=STATE), np.zeros(1, dtype=OBSERVATION), legal, new_engine_scratch())
 
 
-def _turn_key(record: np.ndarray) -> int:
+def turn_key(record: np.ndarray) -> int:
     """Return the key of a turn's worlds: of what the observer sees and does not change until the discard."""
     seen = record[0]
     parts = (seen["unseen"], seen["discarded"], seen["turn"], seen["round"], seen["seat"])

@@ -117,6 +117,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run the command."""
     given = list(sys.argv[1:] if argv is None else argv)
     options = machine.parse_options(Options, PROG, DESCRIPTION, given)
+    options.at_least_one("positions", "worlds")
     machine.say("asking ...")
     blind, weighed, held = ask(options)
     result = {

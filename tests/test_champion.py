@@ -44,3 +44,14 @@ def test_a_choice_does_not_depend_on_the_batch(players: int) -> None:
             assert agent.act(*(array[row : row + 1] for array in seen))[0] == actions[row]
         assert batch.masks[np.arange(len(batch)), actions].all()
         batch.step(actions)
+
+
+def test_a_search_takes_it_as_its_first_thought() -> None:
+    """With one world, which is never sure of a gain, the search plays what the champion likes best."""
+    champion, searching = agents.make("champion"), agents.make("search:policy=champion,worlds=1")
+    for players in (2, 3):
+        batch = Batch(6, Rules(players=players), seed=4)
+        for _ in range(12):
+            liked = champion.act(batch.observations, batch.masks, batch.keys)
+            assert searching.act(batch.observations, batch.masks, batch.keys).tolist() == liked.tolist()
+            batch.step(liked)
