@@ -26,7 +26,7 @@ help: ## List the targets.
 
 setup: $(READY) ## Set up .venv with all that training, evaluation, tests and checks need.
 
-demo: $(READY) ## Train an agent by self-play, then measure it: 10 minutes or so. A stopped demo goes on.
+demo: $(READY) ## Train an agent by self-play, then measure it: 13 minutes or so. A stopped demo goes on.
 	@if [ -f runs/demo/last/trainer.json ]; then echo "$(PY) -m train resume runs/demo"; $(PY) -m train resume runs/demo; \
 	else echo "$(PY) -m train $(DEMO_TRAIN)"; $(PY) -m train $(DEMO_TRAIN); fi
 	$(PY) -m eval $(DEMO_EVAL)
@@ -44,7 +44,7 @@ lint: $(READY) ## Check format, lint and types.
 
 check: lint fast ## Check format, lint and types, then run the fast tests.
 
-bench: $(BENCH_READY) ## Run all benchmarks, OpenSpiel and RLCard beside ours, and write benchmarks/results/.
+bench: $(BENCH_READY) ## Run the benchmarks of README, OpenSpiel and RLCard beside ours, and write benchmarks/results/.
 	@mkdir -p benchmarks/results
 	$(PY) -m benchmarks.engine --json benchmarks/results/engine.json
 	$(PY) -m benchmarks.train --json benchmarks/results/train.json

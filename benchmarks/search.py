@@ -1,8 +1,8 @@
 """``python -m benchmarks.search``: what choosing by playouts adds to a network, by worlds and by how sure it must be.
 
-In positions of the network's play each candidate is played out in many worlds. A share of them chooses, as the search
-would, and the others tell what the choice is worth: far less noise than playing the two against each other, but it
-takes the sampled worlds and the playouts for true.
+In positions of the network's play each candidate is played out in many worlds. Some of them choose, much as the
+search does, and the others tell what the choice is worth: far less noise than playing the two against each other, but
+it takes the sampled worlds and the playouts for true.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ A gain counts where it exceeds so many standard errors in the worlds that choose
 
 Example: python -m benchmarks.search --players 4 --positions 20 --worlds 200"""
 
-CHOOSING = (32, 64, 128)
+CHOOSING = (64, 128)
 """Worlds that choose."""
 ERRORS = (0.0, 1.0, 1.5, 2.0, 3.0)
 """Standard errors that a gain must exceed."""
@@ -60,15 +60,17 @@ def ask(options: Options) -> tuple[list[np.ndarray], float]:
     search = SearchAgent(worlds=options.worlds, policy=options.policy)
     batch, rng = Batch(GAMES, Rules(players=options.players), seed=options.seed), np.random.default_rng(options.seed)
     found: list[np.ndarray] = []
-    decisions = rounds = 0
+    open_decisions, decisions, rounds = np.zeros(GAMES, dtype=np.int64), 0, 0
     while len(found) < options.positions:
         actions = np.zeros(GAMES, dtype=np.int64)
         for i in range(GAMES):
             record, mask, key = batch.observations[i : i + 1], batch.masks[i], batch.keys[i]
             turns = search.turns(record, mask, key)
             actions[i] = turns[0, 1]
-            decisions += len(turns) > 1
-            if len(turns) > 1 and len(found) < options.positions and rng.random() < SHARE:
+            if len(turns) == 1:
+                continue
+            open_decisions[i] += 1
+            if rounds >= GAMES and len(found) < options.positions and rng.random() < SHARE:
                 worlds = sample_worlds(record[0], turn_key(record), options.worlds)
                 margins = np.zeros((len(turns), options.worlds))
                 alive = np.ones(len(turns), dtype=np.bool_)
@@ -77,8 +79,10 @@ def ask(options: Options) -> tuple[list[np.ndarray], float]:
                 if len(found) % 20 == 0:
                     machine.say(f"{len(found)} of {options.positions} positions")
         batch.step(actions)
-        rounds += int(batch.round_over.sum())
-    return found, decisions / (max(rounds, 1) * options.players)
+        over = batch.round_over
+        rounds, decisions = rounds + int(over.sum()), decisions + int(open_decisions[over].sum())
+        open_decisions[over] = 0
+    return found, decisions / (rounds * options.players)
 
 
 def weigh(found: list[np.ndarray], worlds: int, errors: float, often: float) -> dict[str, float]:

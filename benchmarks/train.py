@@ -18,7 +18,7 @@ PROG = "python -m benchmarks.train"
 DESCRIPTION = """Measure how many decisions are trained on in a second, with the settings of a training run.
 
 Contestants: our learner on Jolly; the same learner on an environment that costs nothing; stock MaskablePPO with a
-network of the same size, and the same rollouts and batches, on an environment that costs nothing.
+network of the same widths, and the same rollouts and batches, on an environment that costs nothing.
 
 Example: python -m benchmarks.train --repeats 3 --games 64 --steps 32"""
 

@@ -130,7 +130,7 @@ def _started(task: Task, workers: int) -> Iterator[dict[Connection, BaseProcess]
     context = multiprocessing.get_context("spawn")
     processes: dict[Connection, BaseProcess] = {}
     try:
-        with _deaf():
+        with deaf():
             for _ in range(workers):
                 ours, theirs = context.Pipe()
                 process: BaseProcess = context.Process(target=_work, args=(task, theirs), daemon=True)
@@ -146,7 +146,7 @@ def _started(task: Task, workers: int) -> Iterator[dict[Connection, BaseProcess]
 
 
 @contextlib.contextmanager
-def _deaf() -> Iterator[None]:
+def deaf() -> Iterator[None]:
     """Let processes that are started here leave Ctrl-C to this one, and torch keep to one thread."""
     threads = {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
     os.environ.update(dict.fromkeys(threads, "1"))

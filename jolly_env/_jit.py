@@ -12,6 +12,7 @@ import errno
 import functools
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -34,13 +35,21 @@ ROOM = 64 * 2**20
 
 @functools.cache
 def _sources_hash(folder: Path) -> str:
-    """Return a hash of the sources of this package and of ``folder`` that kernels are made of."""
+    """Return a hash of all sources that the kernels of the package at ``folder`` are made of.
+
+    These are the modules with kernels of this package, of that one, and of those beside it that they import from.
+    """
     digest = hashlib.sha256(numba.__version__.encode())
-    for root in sorted({Path(__file__).parent, folder}):
+    roots, read = {Path(__file__).parent, folder}, set[Path]()
+    while roots - read:
+        root = min(roots - read)
+        read.add(root)
         for path in sorted(root.glob("*.py")):
             source = path.read_bytes()
             if path.name in CONSTANTS or b"\n@kernel\n" in source or b"\n@entry\n" in source:
                 digest.update(path.name.encode() + source)
+                names = {root.parent / name.decode() for name in re.findall(rb"^from (\w+)[. ]", source, re.MULTILINE)}
+                roots |= {package for package in names if (package / "__init__.py").is_file()}
     return digest.hexdigest()[:16]
 
 

@@ -106,17 +106,18 @@ def test_the_trained_agent_plays_by_name_and_is_evaluated(finished: Path, tmp_pa
 
 def test_resume_equals_an_undisturbed_run_bit_for_bit(tmp_path: Path) -> None:
     """Weights, optimiser, games, open decisions and random states agree after a stop in the middle."""
-    config = Config(**TINY, decisions=8 * 16 * 7)
+    config = Config(**TINY, decisions=8 * 16 * 9)
     whole = run_to_end(start(config, tmp_path / "whole", []))
     whole.save()
     stopped = start(config, tmp_path / "stopped", [])
-    for _ in range(3):
+    for _ in range(5):
         stopped.advance()
+    assert len(stopped.snapshots) == 2  # so that one is drawn
     stopped.save()
     torch.manual_seed(99)
     resumed = run_to_end(go_on(tmp_path / "stopped", None))
     resumed.save()
-    assert resumed.updates == whole.updates == 7
+    assert resumed.updates == whole.updates == 9
     one, two = (
         safetensors.numpy.load_file(tmp_path / n / "last" / "trainer.safetensors") for n in ("whole", "stopped")
     )

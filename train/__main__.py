@@ -27,7 +27,7 @@ class Run:
     The folder then holds best/ and last/ (agents: python -m eval run RUN/best greedy), snapshots/, curve.csv,
     curve.png, run.json and tensorboard/. Ctrl-C saves; python -m train resume RUN goes on.
 
-    --preset quick, laptop (the default) or gpu stands for settings that are good for ten minutes or an hour on two
+    --preset quick, laptop (the default) or gpu stands for settings that are good for ten minutes or two hours on two
     cores, or on a GPU; what is given beside it counts more.
 
     Example: python -m train run --preset quick --out runs/first --bots planner --bot-share 0.2

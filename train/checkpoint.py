@@ -145,10 +145,6 @@ def load_trainer(folder: Path, learner: SelfPlayPPO, counters: Mapping[str, Any]
         restore_arrays(learner, arrays)
     except (KeyError, TypeError, RuntimeError, ValueError, safetensors.SafetensorError) as error:
         raise ValueError(f"{path}: does not fit this run: {' '.join(str(error).split())}") from None
-    try:
-        restore_random(learner, counters)
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise ValueError(f"{folder / COUNTERS}: no state of a random generator: {error}") from None
 
 
 def trainer_arrays(learner: SelfPlayPPO) -> dict[str, np.ndarray]:
@@ -161,6 +157,8 @@ def trainer_arrays(learner: SelfPlayPPO) -> dict[str, np.ndarray]:
     for number, moments in learner.policy.optimizer.state_dict()["state"].items():
         arrays |= {f"optimizer.{number}.{name}": value.detach().cpu().numpy() for name, value in moments.items()}
     arrays["torch_random"] = torch.get_rng_state().numpy()
+    if learner.device.type == "cuda":
+        arrays["cuda_random"] = torch.cuda.get_rng_state().numpy()
     arrays["states"] = env.batch.states.view(np.uint8).reshape(len(env.batch), -1)
     arrays["controllers"] = env.controllers
     held = np.flatnonzero(buffer.next[: buffer.count] == -2)
@@ -188,6 +186,8 @@ def restore_arrays(learner: SelfPlayPPO, arrays: Mapping[str, np.ndarray]) -> No
             optimizer["state"].setdefault(int(number), {})[moment] = torch.from_numpy(array.copy())
     learner.policy.optimizer.load_state_dict(optimizer)
     torch.set_rng_state(torch.from_numpy(arrays["torch_random"].copy()))
+    if learner.device.type == "cuda" and "cuda_random" in arrays:
+        torch.cuda.set_rng_state(torch.from_numpy(arrays["cuda_random"].copy()))
     states = arrays["states"].reshape(-1).view(env.batch.states.dtype)
     env.batch.states[:] = states
     env.batch.refresh()
@@ -208,7 +208,13 @@ def random_states(learner: SelfPlayPPO) -> dict[str, Any]:
     }
 
 
-def restore_random(learner: SelfPlayPPO, saved: Mapping[str, Any]) -> None:
-    """Put back the states of NumPy's generators."""
-    learner.env.random.bit_generator.state = saved["env_random"]  # type: ignore[union-attr]
-    learner.rollout_buffer.random.bit_generator.state = saved["buffer_random"]  # type: ignore[attr-defined]
+def restore_random(folder: Path, learner: SelfPlayPPO, counters: Mapping[str, Any]) -> None:
+    """Put back the states of NumPy's generators, which come last, as what is put back before may draw from them.
+
+    ``counters`` are those of the folder; ``ValueError`` that names the file if they hold no such states.
+    """
+    try:
+        learner.env.random.bit_generator.state = counters["env_random"]  # type: ignore[union-attr]
+        learner.rollout_buffer.random.bit_generator.state = counters["buffer_random"]  # type: ignore[attr-defined]
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{folder / COUNTERS}: no state of a random generator: {error}") from None

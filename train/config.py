@@ -76,7 +76,7 @@ class Config:
     value_clip: float = 0.0
     """How far a value may move in an update; 0: anywhere."""
     shaping: float = 0.0
-    """Weight, at the start, of a potential (fewest cards left after the turn), falling to 0 with --hold-until."""
+    """Weight, at the start, of a potential: fewest cards left after the turn, 0 at draws; it fades as --hold does."""
     network: str = "options"
     """Network that plays: "options" scores each legal action by what it is, "suits" all 839 by their places."""
     widths: tuple[int, int] = (96, 192)
@@ -92,7 +92,7 @@ class Config:
     hold: float = 0.1
     """Weight, at the start, of the divergence from what was learned from the teacher."""
     hold_until: float = 0.2
-    """Share of the run over which that weight falls to 0 in a straight line."""
+    """Share of what comes after the imitation over which that weight falls to 0 in a straight line."""
     opponent_share: float = 0.2
     """Share of the games in which one seat learns and frozen snapshots play the others."""
     bots: tuple[str, ...] = ()
@@ -126,8 +126,9 @@ class Config:
         self._check("seed", 0, MOST_SEED)
         self._check("threads", 1, 1024)
         self._check("decisions", 1, 10**15)
-        for name in ("games", "steps", "epochs", "batch_size", "evaluate_deals"):
+        for name in ("games", "steps", "epochs", "evaluate_deals"):
             self._check(name, 1, 10**9)
+        self._check("batch_size", 2, 10**9)
         for name in ("snapshot_every", "pool", "evaluate_every", "save_every"):
             self._check(name, 1, 10**15)
         for name in (
@@ -157,12 +158,12 @@ class Config:
                 raise ValueError(
                     f"{name}={widths}: expected two whole numbers from 1 to {MOST_WIDTH}, for each suit and for all"
                 )
-        if self.opponent_share + self.bot_share > 1:
+        if self.bots and self.opponent_share + self.bot_share > 1:
             raise ValueError(
                 f"opponent_share={self.opponent_share} and bot_share={self.bot_share}: more than 1 together"
             )
-        if not self.anchors:
-            raise ValueError("anchors=(): name at least one agent")
+        if not self.anchors or len(set(self.anchors)) < len(self.anchors):
+            raise ValueError(f"anchors={self.anchors}: name at least one agent, and each but once")
         if self.batch_size > self.games * self.steps:
             raise ValueError(
                 f"batch_size={self.batch_size}: more than the {self.games * self.steps} decisions of an update "

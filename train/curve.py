@@ -52,6 +52,14 @@ class Curve:
         last = int(self.rows[-1]["decisions"]) if self.rows else 0
         return len(whole) == len(rows) and last == decisions
 
+    def latest(self) -> dict[str, float]:
+        """Return the figures of the last evaluation; nothing if there is none."""
+        for row in reversed(self.rows):
+            figures = {name: float(row[name]) for name in self.fields if "/" in name and row[name]}
+            if figures:
+                return figures
+        return {}
+
     def _is_whole(self, row: Mapping[str, str | None]) -> bool:
         """Tell whether a row has a number, or nothing, for each field."""
         words = [word for name in self.fields if (word := row.get(name)) is not None]
@@ -92,7 +100,6 @@ def draw(path: Path, to: Path | None = None) -> None:
         )
         points.plot(x, middle, f"C{number}.-")
         points.fill_between(x, low, high, color=f"C{number}", alpha=0.2, linewidth=0)
-    shares.axhline(50, color="grey", linewidth=0.8)
     points.axhline(0, color="grey", linewidth=0.8)
     shares.set(xlabel="million decisions", ylabel="rounds won, %", ylim=(0, 100))
     points.set(xlabel="million decisions", ylabel="points a round, 95%")

@@ -16,7 +16,7 @@ from torch.nn.functional import mse_loss
 from agents.network import Actor, masked
 from jolly_env.agent import Agent
 from train.policy import JollyPolicy
-from train.rollout import Samples, SeatRolloutBuffer
+from train.rollout import OPEN, Samples, SeatRolloutBuffer
 from train.vec_env import SelfPlayVecEnv
 
 
@@ -109,7 +109,8 @@ class SelfPlayPPO(MaskablePPO):
         for name, values in noted.items():
             self.logger.record(f"train/{name}", float(np.mean(values)))
         buffer = self.rollout_buffer
-        explained = explained_variance(buffer.values[: buffer.count], buffer.returns[: buffer.count])
+        known = buffer.next[: buffer.count] != OPEN  # of the others the return is not known yet
+        explained = explained_variance(buffer.values[: buffer.count][known], buffer.returns[: buffer.count][known])
         self.logger.record("train/explained_variance", float(explained))
         self.logger.record("train/n_updates", self._n_updates)
 

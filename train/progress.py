@@ -51,7 +51,7 @@ def follow(trainer: Trainer, interrupts: Interrupts) -> bool:
                     f"{trainer.decisions:,} of {trainer.config.decisions:,} decisions, {trainer.seconds:,.0f} s: "
                     f"{told or 'not measured yet'}"
                 )
-    trainer.save()
+        trainer.save()
     return trainer.done
 
 

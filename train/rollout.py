@@ -132,7 +132,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         """Work out advantages and returns of all decisions but the open ones (Schulman et al. 2016, GAE).
 
         Each decision earns, beside its reward, ``shaping`` times the gain of a potential from it to the seat's next
-        one (Ng et al. 1999): the fewest cards that the turn could leave in hand, less is better.
+        one (Ng et al. 1999): the fewest cards that the turn could leave in hand, less is better; 0 at draws.
         """
         rewards = self.rewards
         if self.shaping != 0:

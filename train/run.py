@@ -21,7 +21,7 @@ from eval.files import naming, write_json
 from eval.origin import origin
 from eval.statistics import summarise
 from jolly_env.agent import Agent
-from train.checkpoint import COUNTERS, Checkpoint, load_trainer, read_counters, recover, save_policy
+from train.checkpoint import COUNTERS, Checkpoint, load_trainer, read_counters, recover, restore_random, save_policy
 from train.config import Config, read_json
 from train.curve import Curve
 from train.folder import ARGUMENTS, LAST, check_new, clear, read_config
@@ -41,6 +41,8 @@ class Trainer:
     def __init__(self, config: Config, folder: Path) -> None:
         """Prepare a learner; nothing is read or written yet."""
         self.config, self.folder = config, folder
+        if config.device == "cuda" and not torch.cuda.is_available():
+            raise ValueError("device=cuda: torch finds no GPU here; use cpu or auto")
         torch.set_num_threads(config.threads)
         self.anchors: dict[str, Agent] = {name: agents.make(name) for name in config.anchors}
         self.env = SelfPlayVecEnv(
@@ -95,11 +97,13 @@ class Trainer:
         self.learner._n_updates = counters["gradient_passes"]
         self.updates, self.best, self.seconds = counters["updates"], counters["best"], counters["seconds"]
         self._choose_opponents()
+        restore_random(last, self.learner, counters)
         if not self.curve.keep(self.decisions):
             text = (
                 f"{self.curve.path}: missing or damaged; going on with the {len(self.curve.rows)} rows that are whole"
             )
             print(text, file=sys.stderr)
+        self.latest = self.curve.latest()
         self.learner.set_logger(open_logger(self.folder))
         self._keep()
 
@@ -172,7 +176,7 @@ class Trainer:
             "decisions": self.decisions,
             "updates": self.updates,
             "gradient_passes": self.learner._n_updates,
-            "snapshots": sorted(set(self.snapshots) | set(self.env.opponents)),
+            "snapshots": sorted(set(self.snapshots[-self.config.pool :]) | set(self.env.opponents)),
             "best": self.best if np.isfinite(self.best) else -1e9,
             "seconds": self.seconds,
         }

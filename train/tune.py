@@ -23,6 +23,7 @@ from eval.arena import play
 from eval.cli import DONE, INTERRUPTED, Interrupts, catch_interrupts, parse_rules
 from eval.files import write_json
 from eval.origin import origin
+from eval.workers import deaf
 
 if TYPE_CHECKING:
     from train.__main__ import Tune
@@ -50,6 +51,8 @@ class Search:
         """Prepare the search, and repeat what the file already holds."""
         from cmaes import CMA
 
+        if options.population < 2:
+            raise ValueError(f"population={options.population}: expected at least 2 candidates")
         self.options, self.made = options, made
         self.path = options.out
         weights = weights_of(options.agent)
@@ -82,7 +85,8 @@ class Search:
                 begin = time.perf_counter()
                 points = [self.optimiser.ask() for _ in range(self.options.population)]
                 seed = [self.options.seed, len(self.generations)]
-                jobs = [pool.submit(measure, self._name(x), *table, seed) for x in points]
+                with deaf():  # here the workers start
+                    jobs = [pool.submit(measure, self._name(x), *table, seed) for x in points]
                 values = [job.result() for job in jobs]
                 self.optimiser.tell([(x, -value) for x, value in zip(points, values, strict=True)])
                 self.generations.append(
