@@ -69,7 +69,7 @@ class Config:
     """How many times the entropy bonus counts where a draw is chosen: takes pay only once a hand is played well."""
     gamma: float = 1.0
     """Discount from one decision of a seat to its next."""
-    gae_lambda: float = 0.95
+    gae_lambda: float = 0.8
     """Decay of the generalised advantage estimates."""
     clip: float = 0.2
     """Range of the policy ratio."""
