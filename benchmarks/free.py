@@ -45,7 +45,9 @@ def recorded(games: int) -> Tape:
 
 def default_env(games: int, seed: int) -> SelfPlayVecEnv:
     """Return the env of a training run with the settings that a run has by default."""
-    return SelfPlayVecEnv(games, seed=seed, network=Config.network, privileged=Config.privileged)
+    return SelfPlayVecEnv(
+        games, seed=seed, network=Config.network, privileged=Config.privileged, threads=Config.threads
+    )
 
 
 class FreeEnv(SelfPlayVecEnv):

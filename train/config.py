@@ -114,7 +114,7 @@ class Config:
     save_every: int = 20
     """Updates from one checkpoint to the next."""
     threads: int = 2
-    """Threads that torch may use."""
+    """Threads that torch may use, and that write what the networks see."""
     device: str = "auto"
     """Where the networks are trained: cpu, cuda, or auto for cuda where there is one."""
 

@@ -54,6 +54,7 @@ class Trainer:
             bot_share=config.bot_share,
             network=config.network,
             privileged=config.privileged,
+            threads=config.threads,
         )
         self.teacher = agents.make(config.teacher) if config.imitate else None
         self.learner = make_learner(config, self.env)

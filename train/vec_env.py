@@ -55,17 +55,20 @@ class SelfPlayVecEnv(VecEnv):
         bot_share: float = 0.0,
         network: str = "suits",
         privileged: bool = False,
+        threads: int = 1,
     ) -> None:
         """Deal ``n`` games; in shares of them all seats but one are played by an opponent or a bot drawn at random.
 
         ``opponents`` are numbered from 0 on; :meth:`set_opponents` changes them. Bots stay. The observations are what
-        the ``network`` of that name sees.
+        the ``network`` of that name sees; they and ``hidden`` are written by so many threads.
         """
         self.render_mode = None
-        self._views = Views() if network == "options" else None
-        self._privileged = Privileged() if privileged else None
-        self._beside = ThreadPoolExecutor(max_workers=1)
-        self.batch = Batch(n, rules, seed=seed, view="features" if self._views is None else "record")
+        self._views = [Views() for _ in range(threads if network == "options" else 0)]
+        self._privileged = [Privileged() for _ in range(threads if privileged else 0)]
+        self._threads = ThreadPoolExecutor(threads)
+        self._shares = np.linspace(0, n, threads + 1).astype(np.int64)
+        """Where the games of each thread begin and end."""
+        self.batch = Batch(n, rules, seed=seed, view="record" if self._views else "features")
         self._seen = np.zeros((n, INPUTS[network]), dtype=np.float32)
         self.hidden = np.zeros((n, HIDDEN if privileged else 0), dtype=np.float32)
         self.players = self.batch.rules.players
@@ -133,15 +136,17 @@ class SelfPlayVecEnv(VecEnv):
         return self.look(), rewards, dones, self._infos
 
     def look(self) -> np.ndarray:
-        """Return the observations of the games as they are, and renew ``hidden``: two threads, where there is both."""
-        if self._privileged is not None:
-            written = self._beside.submit(self._privileged.write, self.batch.states, self.hidden)
-        seen = self.batch.observations
-        if self._views is not None:
-            seen = self._views.write(seen, self.batch.masks, self._seen)
-        if self._privileged is not None:
-            written.result()
-        return seen
+        """Return the observations of the games as they are, and renew ``hidden``."""
+        list(self._threads.map(self._write, range(len(self._shares) - 1)))
+        return self._seen if self._views else self.batch.observations
+
+    def _write(self, thread: int) -> None:
+        """Write what the learner and its critic see of a thread's share of the games."""
+        mine = slice(*self._shares[thread : thread + 2])
+        if self._views:
+            self._views[thread].write(self.batch.observations[mine], self.batch.masks[mine], self._seen[mine])
+        if self._privileged:
+            self._privileged[thread].write(self.batch.states[mine], self.hidden[mine])
 
     def ask(self, agent: Agent) -> np.ndarray:
         """Return what an agent would do in each game: int64[N]."""
@@ -198,8 +203,8 @@ class SelfPlayVecEnv(VecEnv):
                 self.controllers[mine, self.random.integers(self.players, size=len(mine))] = LEARNER
 
     def close(self) -> None:
-        """Let the thread go that looks at what is hidden."""
-        self._beside.shutdown()
+        """Let the threads go."""
+        self._threads.shutdown()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Return an attribute of the env, once for each game that is asked for."""
