@@ -2,7 +2,7 @@
 
 # The main job, in two commands: what is trained, and what it is measured against.
 DEMO_TRAIN ?= run --preset quick --out runs/demo
-DEMO_EVAL ?= run runs/demo/best greedy random --deals 4000 --out runs/demo/eval --overwrite
+DEMO_EVAL ?= run runs/demo/best planner greedy --deals 4000 --out runs/demo/eval --overwrite
 
 PYTHON ?=
 PYTHONS := $(if $(PYTHON),$(PYTHON),python3.11 python3.12 python3.13 python3.14 python3 python)
