@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from jolly_env._jit import _sources_hash
+
 ROOT = Path(__file__).parent.parent
 
 KERNELS = """
@@ -203,3 +205,21 @@ def test_each_checkout_announces_its_compile(tmp_path: Path) -> None:
     for path, lines in ((one, 2), (one, 0), (two, 2), (two, 0)):
         assert run(code, path, **cache).stderr.count("small: compil") == lines
     assert len(list((tmp_path / "cache" / "jolly_env").iterdir())) == 1
+
+
+def test_the_key_of_a_package_covers_those_that_its_kernels_import(tmp_path: Path) -> None:
+    """An edited constant or kernel of a package beside it makes a new cache; one that is not imported from does not."""
+    for package, source in (
+        ("bots", "ONE = 1\n\n\n@kernel\ndef one(): ...\n"),
+        ("learning", "from bots.one import one\n\n\n@entry\ndef two(): ...\n"),
+        ("other", "\n@kernel\ndef three(): ...\n"),
+    ):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").touch()
+        (tmp_path / package / "one.py").write_text(source)
+    key = _sources_hash.__wrapped__
+    before = key(tmp_path / "learning")
+    (tmp_path / "other" / "one.py").write_text("\n@kernel\ndef four(): ...\n")
+    assert key(tmp_path / "learning") == before
+    (tmp_path / "bots" / "one.py").write_text("ONE = 2\n\n\n@kernel\ndef one(): ...\n")
+    assert key(tmp_path / "learning") != before
