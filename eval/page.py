@@ -12,7 +12,7 @@ from eval.audit import Finding, audited
 from eval.behaviour import FIGURES
 from eval.files import write_text
 from eval.pictures import PAIRS, PICTURE, RATINGS, draw_pairs, draw_points, draw_ratings
-from eval.report import RESULT, interval, looked, percent
+from eval.report import interval, looked, percent, read_result
 from eval.store import FAULTS, PAGE
 from jolly_env.rules import Rules
 
@@ -49,21 +49,6 @@ def write_report(folder: Path, *, audit: bool = True) -> tuple[list[Path], bool]
     )
     write_text(folder / PAGE, text)
     return [folder / PAGE, *pictures.values()], all(finding.passed for _, finding in audits)
-
-
-def read_result(folder: Path) -> dict[str, Any]:
-    """Return the result in a folder; ``ValueError`` if it is none that a report can be made of."""
-    path = folder / RESULT
-    try:
-        result = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{folder}: there is no {RESULT} in it; python -m eval run writes one") from None
-    except ValueError as error:
-        raise ValueError(f"{path}: not JSON: {error}") from None
-    missing = {"names", "agents", "pairs", "matrix", "ratings", "behaviour", "luck", "faults", "level"} - set(result)
-    if missing:
-        raise ValueError(f"{path}: made by an older version, without {', '.join(sorted(missing))}; run it again")
-    return result
 
 
 def audit_findings(name: str, result: dict[str, Any]) -> list[Finding]:

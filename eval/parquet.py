@@ -24,15 +24,18 @@ OWN: Final = ("players", "checksum")
 
 def write_rows(path: Path, rows: np.ndarray, about: dict[str, Any]) -> None:
     """Write rows, and each entry of ``about`` as JSON in the metadata, whole or not at all."""
+    entries = {**about, "players": rows["agent"].shape[1], "checksum": _checksum(rows, about)}
+    table = table_of(rows).replace_schema_metadata({key: json.dumps(value) for key, value in entries.items()})
+    with writing(path) as beside:
+        pq.write_table(table, beside)
+
+
+def table_of(rows: np.ndarray) -> pa.Table:
+    """Return rows as a table, as the file holds it, without metadata."""
     players = rows["agent"].shape[1]
     columns = {name: rows[name] for name, _ in ROUND_FIELDS}
     columns |= {f"{name}_{seat}": rows[name][:, seat] for name, _ in SEAT_FIELDS for seat in range(players)}
-    table = pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
-    entries = {**about, "players": players, "checksum": _checksum(rows, about)}
-    with writing(path) as beside:
-        pq.write_table(
-            table.replace_schema_metadata({key: json.dumps(value) for key, value in entries.items()}), beside
-        )
+    return pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
 
 
 def read_rows(path: Path) -> tuple[np.ndarray, dict[str, Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 from eval.files import writing
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from eval.figure import Picture
 
 PICTURE: Final = "result.png"
 RATINGS: Final = "ratings.png"
@@ -24,15 +24,15 @@ def short(name: str) -> str:
     return name if len(name) <= LONGEST else f"…{name[1 - LONGEST :]}"
 
 
-def draw_points(result: dict[str, Any], path: Path) -> None:
-    """Draw points and win shares with their intervals, one line an agent and, below, one a pair; writes a PNG."""
-    from matplotlib.figure import Figure
+def points_picture(result: dict[str, Any]) -> Picture:
+    """Return points and win shares with their intervals, one line an agent and, below, one a pair."""
+    from eval.figure import Picture
 
     lines = list(result["agents"].items())
     first_pair = len(lines)
     if len(lines) > 2:
         lines += [(f"{pair['a']} – {pair['b']}", pair) for pair in result["pairs"]]
-    figure = Figure(figsize=(10, 1.6 + 0.4 * len(lines)), layout="constrained")
+    figure = Picture(figsize=(10, 1.6 + 0.4 * len(lines)), layout="constrained")
     for axes, key, factor, equal, label in zip(
         figure.subplots(1, 2, sharey=True),
         ("points", "win_share"),
@@ -57,15 +57,15 @@ def draw_points(result: dict[str, Any], path: Path) -> None:
         f"{100 * result['level']:.4g}% intervals by deal",
         fontsize=11,
     )
-    _save(figure, path)
+    return figure
 
 
-def draw_ratings(result: dict[str, Any], path: Path) -> None:
-    """Draw ratings with their intervals, the highest on top; writes a PNG."""
-    from matplotlib.figure import Figure
+def ratings_picture(result: dict[str, Any]) -> Picture:
+    """Return ratings with their intervals, the highest on top."""
+    from eval.figure import Picture
 
     rated = sorted(result["ratings"]["agents"].items(), key=lambda item: item[1]["rating"])
-    figure = Figure(figsize=(8, 1.3 + 0.4 * len(rated)), layout="constrained")
+    figure = Picture(figsize=(8, 1.3 + 0.4 * len(rated)), layout="constrained")
     axes = figure.subplots()
     for y, (_, figures) in enumerate(rated):
         axes.plot(figures["rating_ci"], [y, y], color="C0", linewidth=2)
@@ -74,17 +74,17 @@ def draw_ratings(result: dict[str, Any], path: Path) -> None:
     axes.set_ylim(-0.5, len(rated) - 0.5)
     axes.set_xlabel(f"rating; 400 are odds of ten to one; 0: {result['ratings']['anchor']}")
     axes.grid(axis="x", alpha=0.3)
-    _save(figure, path)
+    return figure
 
 
-def draw_pairs(result: dict[str, Any], path: Path) -> None:
-    """Draw the points of each agent, in rows, against each other, in columns, as a heat map; writes a PNG."""
-    from matplotlib.figure import Figure
+def pairs_picture(result: dict[str, Any]) -> Picture:
+    """Return the points of each agent, in rows, against each other, in columns, as a heat map."""
+    from eval.figure import Picture
 
     names = [short(name) for name in result["matrix"]["names"]]
     points = np.array([[np.nan if p is None else p for p in row] for row in result["matrix"]["points"]], dtype=float)
     most = float(np.nanmax(np.abs(points), initial=1.0)) if (~np.isnan(points)).any() else 1.0
-    figure = Figure(figsize=(3 + 0.9 * len(names), 2 + 0.6 * len(names)), layout="constrained")
+    figure = Picture(figsize=(3 + 0.9 * len(names), 2 + 0.6 * len(names)), layout="constrained")
     axes = figure.subplots()
     image = axes.imshow(points, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
     for (row, column), value in np.ndenumerate(points):
@@ -94,10 +94,25 @@ def draw_pairs(result: dict[str, Any], path: Path) -> None:
     axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
     axes.set_yticks(range(len(names)), names)
     figure.colorbar(image, label="points of the row against the column")
-    _save(figure, path)
+    return figure
 
 
-def _save(figure: Figure, path: Path) -> None:
+def draw_points(result: dict[str, Any], path: Path) -> None:
+    """Write :func:`points_picture` as PNG, whole or not at all."""
+    _save(points_picture(result), path)
+
+
+def draw_ratings(result: dict[str, Any], path: Path) -> None:
+    """Write :func:`ratings_picture` as PNG, whole or not at all."""
+    _save(ratings_picture(result), path)
+
+
+def draw_pairs(result: dict[str, Any], path: Path) -> None:
+    """Write :func:`pairs_picture` as PNG, whole or not at all."""
+    _save(pairs_picture(result), path)
+
+
+def _save(figure: Picture, path: Path) -> None:
     """Write a picture whole or not at all."""
     with writing(path) as beside:
         figure.savefig(beside, dpi=120)

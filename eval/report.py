@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,21 @@ def save(result: dict[str, Any], folder: Path) -> list[Path]:
     write_json(paths[0], result)
     draw_points(result, paths[1])
     return paths
+
+
+def read_result(folder: Path) -> dict[str, Any]:
+    """Return the result in a folder; ``ValueError`` if it is none that a report can be made of."""
+    path = folder / RESULT
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"{folder}: there is no {RESULT} in it; python -m eval run writes one") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON: {error}") from None
+    missing = {"names", "agents", "pairs", "matrix", "ratings", "behaviour", "luck", "faults", "level"} - set(result)
+    if missing:
+        raise ValueError(f"{path}: made by an older version, without {', '.join(sorted(missing))}; run it again")
+    return result
 
 
 def show(result: dict[str, Any], console: Console) -> None:

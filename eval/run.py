@@ -55,7 +55,7 @@ def run(options: Run, argv: Sequence[str]) -> int:
             store = Store(folder, describe(task, options.half_width, options.protocol))
             return _go_on(options, Tournament(task, agents, store, options.half_width), made)
     finally:
-        _drop_if_empty(folder)
+        drop_if_empty(folder)
 
 
 def describe(task: Task, half_width: float | None = None, protocol: str | None = None) -> dict[str, Any]:
@@ -112,12 +112,18 @@ def _go_on(options: Run, tournament: Tournament, made: dict[str, Any]) -> int:
         return INTERRUPTED
     if options.records:
         write_records(tournament.task, tournament.agents, tournament.rows(), options.records, store.folder)
-    result = evaluate(tournament, dataclasses.asdict(options), made, time.perf_counter() - begin) | before
+    result = finish(tournament, dataclasses.asdict(options), made, time.perf_counter() - begin) | before
+    _tell(result, save(result, store.folder))
+    return DONE if tournament.over else INTERRUPTED
+
+
+def finish(tournament: Tournament, arguments: dict[str, Any], made: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """Return what ``result.json`` holds; faults are written down, and all rounds in one file if there is enough."""
+    store, result = tournament.store, evaluate(tournament, arguments, made, seconds)
     store.write_faults(tournament.units)
     if tournament.over:
         store.finish(tournament.units, {key: result[key] for key in ("names", "seed", "rules", "versions", "commit")})
-    _tell(result, save(result, store.folder))
-    return DONE if tournament.over else INTERRUPTED
+    return result
 
 
 def read_made(folder: Path, made: dict[str, Any]) -> dict[str, Any]:
@@ -207,7 +213,7 @@ def open_folder(out: Path | None, overwrite: bool = False) -> Path:
     return folder
 
 
-def _drop_if_empty(folder: Path) -> None:
+def drop_if_empty(folder: Path) -> None:
     """Remove the folder if nothing was saved in it."""
     if {path.name for path in folder.iterdir()} <= {RUN, LOCK}:
         for name in (RUN, LOCK):

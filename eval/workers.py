@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+import types
 from collections.abc import Callable, Generator, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -130,7 +131,7 @@ def _started(task: Task, workers: int) -> Iterator[dict[Connection, BaseProcess]
     context = multiprocessing.get_context("spawn")
     processes: dict[Connection, BaseProcess] = {}
     try:
-        with deaf():
+        with deaf(), without_main():
             for _ in range(workers):
                 ours, theirs = context.Pipe()
                 process: BaseProcess = context.Process(target=_work, args=(task, theirs), daemon=True)
@@ -162,6 +163,17 @@ def deaf() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextlib.contextmanager
+def without_main() -> Iterator[None]:
+    """Let processes that are started here leave the main script alone: they would import it, and so run it again."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _serve(
