@@ -52,6 +52,14 @@ class PolicyAgent:
             return (weights <= (uniform * weights[:, -1])[:, None]).sum(axis=1).astype(np.int64)
         return scores.argmax(axis=1).astype(np.int64)
 
+    def probabilities(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Return how often each action is played: OBSERVATION[B], int8[B, 839] -> float64[B, 839]."""
+        scores = self.scores(check_observations(observations, len(masks)), masks)
+        if not self.sample:
+            return np.eye(masks.shape[1])[scores.argmax(axis=1)]
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return weights / weights.sum(axis=1, keepdims=True)
+
     def scores(self, records: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Return how much each action is liked, as logarithms: OBSERVATION[B], int8[B, 839] -> float64[B, 839].
 

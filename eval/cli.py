@@ -153,14 +153,16 @@ def _one_line(box: str) -> str:
 
 
 def parse_rules(text: str, players: int) -> Rules:
-    """Return rules from ``opening_points=30,target=none`` or from JSON, as in ``{"opening_points": 30}``.
+    """Return rules from ``opening_points=30,target=none``, from JSON as in ``{"opening_points": 30}``, or ``tiny``.
 
     ``ValueError`` for what is neither, and for unknown fields and values out of range.
     """
-    from jolly_env.rules import Rules
+    from jolly_env.rules import TINY, Rules
 
     fields: dict[str, Any] = {}
-    if text.lstrip().startswith("{"):
+    if text.strip() == "tiny":
+        fields = TINY.to_json()
+    elif text.lstrip().startswith("{"):
         try:
             fields = json.loads(text)
         except json.JSONDecodeError as error:

@@ -35,6 +35,22 @@ class RandomAgent:
         random_actions(masks, keys, actions)
         return check_chosen(actions)
 
+    def probabilities(self, observations: Any, masks: np.ndarray) -> np.ndarray:
+        """Return how often each action is played: int8[B, 839] -> float64[B, 839]."""
+        return masks / masks.sum(axis=1, keepdims=True)
+
+
+def probabilities(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """Return how often an agent plays each action: OBSERVATION[B], int8[B, 839] -> float64[B, 839].
+
+    An agent that draws has a method of this name that tells; any other is asked once, with key 0.
+    """
+    if hasattr(agent, "probabilities"):
+        return np.asarray(agent.probabilities(observations, masks), dtype=np.float64)
+    played = np.zeros(masks.shape)
+    played[np.arange(len(masks)), ask(agent, observations, masks, np.zeros(len(masks), dtype=np.uint64))] = 1
+    return played
+
 
 def ask(agent: Agent, observations: np.ndarray, masks: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """Return what an agent chooses: int64[B]; :class:`IllegalAction` if that is not ``B`` whole numbers."""

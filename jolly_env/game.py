@@ -25,7 +25,7 @@ from jolly_env.observation import OBSERVATION, observe
 from jolly_env.packing import new_scratch
 from jolly_env.rules import Rules, checked_rules
 from jolly_env.seeding import seed_streams, whole_seed
-from jolly_env.state import STATE, Ending, Phase, copy_states
+from jolly_env.state import GAME_OVER, STATE, Ending, Phase, copy_states
 from jolly_env.warmup import warm_up_kernels
 
 MAGIC = b"jolly game 1\n"
@@ -101,7 +101,7 @@ class Game:
     @property
     def over(self) -> bool:
         """Whether the game is over."""
-        return bool(self.states["phase"][0] == Phase.GAME_OVER)
+        return bool(self.states["phase"][0] == GAME_OVER)
 
     @property
     def truncated(self) -> bool:

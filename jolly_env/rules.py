@@ -164,6 +164,16 @@ class Rules:
 
 
 _DEFAULT = Rules()
+TINY = Rules(
+    jokers=1,
+    pack=tuple(2 if card in (1, 2, 3) else 0 for card in range(JOKER)),  # 2, 3 and 4 of clubs, twice
+    hand_size=3,
+    hand_limit=5,
+    opening_points=0,
+    recycle_keep=0,
+    max_turns=4,
+)
+"""A game so small that it can be solved: 7 cards, 6,007 decisions (:mod:`eval.exploit`)."""
 
 
 def checked_rules(rules: Any) -> Rules:
