@@ -41,7 +41,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "pack": "",
     "target": 0,
 }
-"""Parameters: the fields of ``Rules``; ``pack`` lists its cards, as in ``2c2c3d``, or is empty; ``target`` 0 is None."""
+"""Parameters: the fields of ``Rules``; ``pack`` lists its cards (``2c2c3d``) or is empty; ``target`` 0 is None."""
 _TYPE = pyspiel.GameType(
     short_name=NAME,
     long_name="Jolly",
@@ -130,7 +130,7 @@ class JollyState(pyspiel.State):  # type: ignore[misc]
         return [(card, n / total) for card, n in ways.items()]
 
     def returns(self) -> list[float]:
-        """Return the margin / 100 of each seat, own points less the mean of the others'; zeros until the game is over."""
+        """Return each seat's margin / 100, own points less the mean of the others'; zeros until the game is over."""
         totals = self.table.totals if self.is_terminal() else [0] * self.num_players()
         others = len(totals) - 1
         return [(own - (sum(totals) - own) / others) / 100 for own in totals]
