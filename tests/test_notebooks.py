@@ -1,4 +1,4 @@
-"""The notebooks: kept without outputs (notebooks/README.md tells how), and each runs from top to bottom with ``quick = True``."""
+"""The notebooks: kept without outputs (notebooks/README.md tells how), and each runs with ``quick = True``."""
 
 from __future__ import annotations
 
