@@ -262,6 +262,12 @@ class Game:
         game.refresh()
         return game
 
+    def _repr_svg_(self) -> str:
+        """Return the whole table as a picture, which notebooks show."""
+        from jolly_env.drawing import draw_table
+
+        return draw_table(self).svg
+
     def to_json(self) -> dict[str, Any]:
         """Return the position as a document that a person can edit (:mod:`jolly_env.position`), without the log."""
         from jolly_env.position import to_json
