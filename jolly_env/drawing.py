@@ -93,16 +93,21 @@ def draw_table(source: Any) -> Drawing:
     An observation is a record, an array of one or its flat vector. ``ValueError`` for anything else.
     """
     scene = scene_of(source)
-    parts = [shapes.text(MARGIN, 30, "  ·  ".join(scene.facts), 15, bold=True)]
+    parts = [_heading(30, " · ".join(scene.facts), 15, shapes.CREAM)]
     bottom = 44.0
     if scene.outcome is not None:
-        parts.append(shapes.text(MARGIN, 53, scene.outcome, 14, fill=shapes.GOLD, bold=True))
+        parts.append(_heading(53, scene.outcome, 14, shapes.GOLD))
         bottom = 68
     for draw in (_stock_and_row, _melds, _players):
         body, bottom = draw(scene, bottom)
         parts.append(body)
     label = ", ".join(scene.facts) + (f"; {scene.outcome}" if scene.outcome else "")
     return Drawing(WIDTH, bottom + MARGIN, "".join(parts), label)
+
+
+def _heading(y: float, words: str, size: float, fill: str) -> str:
+    """Return a line of text over the whole width, in smaller letters if it is a long one."""
+    return shapes.text(MARGIN, y, words, min(size, (WIDTH - 2 * MARGIN) / (0.7 * len(words))), fill=fill, bold=True)
 
 
 def _stock_and_row(scene: Scene, top: float) -> tuple[str, float]:
@@ -149,10 +154,7 @@ def _meld(meld: ShownMeld, x: float, y: float, scale: float, step: float) -> tup
             faces.append(Face(laid, rank, suit, mark))
         else:
             faces.append(Face(laid, mark=mark))
-    colour = shapes.SEATS[meld.owner]
-    name = shapes.text(x, y + 11, f"m{meld.number}", 12, bold=True) + shapes.text(
-        x + 30, y + 11, f"player_{meld.owner}", 11, fill=colour
-    )
+    name = shapes.label(x, y + 9, f"m{meld.number}", f"player_{meld.owner}", shapes.SEATS[meld.owner])
     body, right, bottom = _spread(faces, x, y + 19, math.inf, scale, step, step)
     if meld.fresh:
         style = f'fill="none" stroke="{shapes.GOLD}" stroke-width="2.5"'
@@ -191,7 +193,7 @@ def _player(player: ShownPlayer, x: float, top: float, width: float) -> tuple[st
     name = f"player_{player.seat}" + (" moves" if player.moves else "")
     body += shapes.text(x + 38, top + 22, name, 14, fill=shapes.GOLD if player.moves else shapes.CREAM, bold=True)
     body += shapes.text(x + width - 12, top + 22, held, 13, anchor="end")
-    facts = f"laid {player.laid}  ·  total {player.total}  ·  {player.opened}"
+    facts = f"laid {player.laid} · total {player.total} · {player.opened}"
     body += shapes.text(x + 12, top + 41, facts, 12, fill=shapes.DIM)
     return (
         f'<g class="player" data-seat="{player.seat}">{body}{cards if faces else _empty(x + 12, top + 50)}</g>',

@@ -118,10 +118,11 @@ def _scene(record: Any, hands: Mapping[int, Any]) -> Scene:
     players = rules_of(record).players
     mover = (me + int(record["to_move"])) % players
     phase = Phase(int(record["phase"]))
+    going_on = phase in (Phase.DRAW, Phase.PLAY)
     facts = [
         f"round {int(wide(record, 'round'))}",
         f"turn {int(wide(record, 'turn'))}",
-        f"player_{mover} {_PHASES[phase]}" if phase in (Phase.DRAW, Phase.PLAY) else _PHASES[phase],
+        f"player_{mover} {_PHASES[phase]}" if going_on else _PHASES[phase],
         f"stock {int(record['stock_size'])}",
         f"row {int(record['row_size'])}",
     ]
@@ -132,7 +133,8 @@ def _scene(record: Any, hands: Mapping[int, Any]) -> Scene:
         row=[int(c) for c in record["row_cards"][: int(record["row_size"])]],
         melds=[_meld(record, m, me, players) for m in range(int(record["meld_count"]))],
         players=[
-            _player(record, seat, (seat - me) % players, seat == mover, hands.get(seat)) for seat in range(players)
+            _player(record, seat, (seat - me) % players, going_on and seat == mover, hands.get(seat))
+            for seat in range(players)
         ],
         stock_size=int(record["stock_size"]),
     )

@@ -11,14 +11,14 @@ from xml.sax.saxutils import escape
 from jolly_env.cards import JOKER, RANKS, Card, format_card
 
 FELT: Final = "#1f6b4b"
-INK, RED, VIOLET, IVORY, CREAM, GOLD, DIM = "#1d242b", "#c01f2e", "#6d3aa0", "#fffdf8", "#f3f6ee", "#ffd75e", "#b9d3c4"
+INK, RED, VIOLET, IVORY, LAVENDER = "#1d242b", "#c01f2e", "#6d3aa0", "#fffdf8", "#efe4fa"
+SHADE, CREAM, GOLD, DIM = "#12402d", "#f3f6ee", "#ffd75e", "#b9d3c4"
 SEATS: Final = ("#5cb8ff", "#ffb04a", "#ff86b8", "#e9f06a")
 """Colours of the seats."""
 CARD_WIDTH, CARD_HEIGHT = 60, 84
 """Of a card at scale 1."""
 INDEX: Final = 23
 """How much of a card's left side is enough to know it, at scale 1."""
-RANK_NAMES: Final = ("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K")
 FONT: Final = "DejaVu Sans, sans-serif"
 
 SUITS: Final = (
@@ -31,6 +31,22 @@ SUITS: Final = (
     "C-2 8.7-1.2 7-1 4.7C-1.7 6.2-3.2 7.1-4.8 7.1C-6.9 7.1-8.9 5.5-8.9 2.6C-8.9-2.3-2.6-5.8 0-9.6Z",
 )
 """Clubs, diamonds, hearts, spades around the origin, about 20 wide and high."""
+RANKS_DRAWN: Final = (
+    "M-5 7L0-7L5 7M-3.3 2.6H3.3",
+    "M-4.3-3.4A4.2 4 0 1 1 3.1-.4L-4.6 7H4.8",
+    "M-4.2-5A4 3.5 0 1 1-.6-.5A4.2 3.8 0 1 1-4.6 5",
+    "M2.4 7V-7L-5 3.2H5.2",
+    "M4-7H-3.4L-4-1A4.4 4.3 0 1 1-4.5 5",
+    "M2.8-7C-2-5.8-4.4-1.6-4.4 2.6A4.4 4.4 0 1 0 4.4 2.6A4.4 4.4 0 1 0-4.4 2.6",
+    "M-4.6-7H4.6L-1.6 7",
+    "M-3.6-3.7A3.6 3.3 0 1 1 3.6-3.7A3.6 3.3 0 1 1-3.6-3.7M-4.3 3.3A4.3 3.7 0 1 1 4.3 3.3A4.3 3.7 0 1 1-4.3 3.3",
+    "M-2.8 7C2 5.8 4.4 1.6 4.4-2.6A4.4 4.4 0 1 0-4.4-2.6A4.4 4.4 0 1 0 4.4-2.6",
+    "M-7.6-4.6L-5-7V7M-.6 0C-.6-9.3 7-9.3 7 0C7 9.3-.6 9.3-.6 0Z",
+    "M3.2-7V2.8A3.8 4.2 0 0 1-4.2 4.2",
+    "M-5.2 0A5.2 7 0 1 1 5.2 0A5.2 7 0 1 1-5.2 0M1.4 3L5.6 7.6",
+    "M-4-7V7M4.8-7L-3.6 1.6M-.7-1.2L5.2 7",
+)
+"""Ace to king as lines around the origin, 14 high, so that they need no font."""
 STAR: Final = "M0-10L2.4-3.3L9.5-3.1L3.9 1.3L5.9 8.1L0 4.1L-5.9 8.1L-3.9 1.3L-9.5-3.1L-2.4-3.3Z"
 """A joker's star, as large."""
 
@@ -88,6 +104,13 @@ def text(
     return f'<text x="{x:.4g}" y="{y:.4g}" font-size="{size:.3g}" fill="{fill}"{weight}{where}>{escape(words)}</text>'
 
 
+def label(x: float, y: float, number: str, words: str, fill: str) -> str:
+    """Return a number in bold and, in a colour, words beside it."""
+    bold = f'<tspan font-weight="bold" fill="{CREAM}">{escape(number)}</tspan>'
+    rest = f'<tspan dx="6">{escape(words)}</tspan>'
+    return f'<text x="{x:.4g}" y="{y:.4g}" font-size="11.5" fill="{fill}">{bold}{rest}</text>'
+
+
 def path(shape: str, x: float, y: float, scale: float, fill: str) -> str:
     """Return a shape around (x, y)."""
     return f'<path d="{shape}" transform="translate({x:.4g} {y:.4g}) scale({scale:g})" fill="{fill}"/>'
@@ -99,11 +122,10 @@ def box(x: float, y: float, width: float, height: float, radius: float, style: s
 
 
 def _outline(face: Face) -> str:
-    """Return a card's shadow and paper."""
-    paper = "#efe4fa" if face.card == JOKER else IVORY
-    edge = VIOLET if face.card == JOKER else "#59636b"
-    shadow = box(-2, 2, CARD_WIDTH, CARD_HEIGHT, 6, 'fill="#000" opacity=".25"')
-    return shadow + box(0, 0, CARD_WIDTH, CARD_HEIGHT, 6, f'fill="{paper}" stroke="{edge}"')
+    """Return a card's edge, which is its shadow too, and its paper: two plain shapes, since many are drawn."""
+    paper, edge = (LAVENDER, VIOLET) if face.card == JOKER else (IVORY, SHADE)
+    around = box(-1.6, -0.6, CARD_WIDTH + 2.4, CARD_HEIGHT + 3, 6.8, f'fill="{edge}"')
+    return around + box(0, 0, CARD_WIDTH, CARD_HEIGHT, 6, f'fill="{paper}"')
 
 
 def _back(covered: bool) -> str:
@@ -125,13 +147,11 @@ def _joker(face: Face, covered: bool) -> str:
 def _index(rank: int, suit: int | None) -> str:
     """Return rank and suit as they stand in a card's corner; without a suit, the rank of a joker."""
     colour = VIOLET if suit is None else _colour(suit)
-    # The only name of two characters is made as narrow as the others.
-    narrow = "0.76" if len(RANK_NAMES[rank]) > 1 else "1"
     corner = (
-        f'<text transform="translate(11.5 20) scale({narrow} 1)" font-size="18" font-weight="bold"'
-        f' text-anchor="middle" fill="{colour}">{RANK_NAMES[rank]}</text>'
+        f'<path d="{RANKS_DRAWN[rank]}" transform="translate(12 13.5)" fill="none" stroke="{colour}"'
+        ' stroke-width="2.7" stroke-linecap="round" stroke-linejoin="round"/>'
     )
-    return corner if suit is None else corner + path(SUITS[suit], 11.5, 31, 0.68, colour)
+    return corner if suit is None else corner + path(SUITS[suit], 12, 31, 0.66, colour)
 
 
 def _colour(suit: int) -> str:
