@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +19,7 @@ OBSERVATIONS: Final = ("flat", "features")
 """Views of an observation that an environment can give."""
 FEATURE_BOUND: Final = 64
 """No feature is further from 0 under any rules."""
-RENDER_MODES: Final = ("human", "ansi")
+RENDER_MODES: Final = ("human", "ansi", "rgb_array")
 DEFAULT_RULES: Final = Rules()
 
 
@@ -56,13 +56,13 @@ class View:
         return View, (self.kind,)
 
 
-def check_arguments(rules: Any, reward: Any, render_mode: Any) -> None:
+def check_arguments(rules: Any, reward: Any, render_mode: Any, modes: Sequence[str] = RENDER_MODES) -> None:
     """Make sure that an environment's arguments are what they should be; ``ValueError`` names the first fault."""
     checked_rules(rules)
     if reward not in REWARDS:
         raise ValueError(f"reward={reward!r}: expected one of {', '.join(REWARDS)}")
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        raise ValueError(f"render_mode={render_mode!r}: expected None or one of {', '.join(RENDER_MODES)}")
+    if render_mode is not None and render_mode not in modes:
+        raise ValueError(f"render_mode={render_mode!r}: expected None or one of {', '.join(modes)}")
 
 
 def new_game(rules: Rules, stream: np.random.Generator, seed: int | None, options: dict[str, Any] | None) -> Game:
@@ -101,14 +101,26 @@ def round_rewards(game: Game, kind: str) -> list[float]:
     return [(score - (total - score) / others) / 100 for score in scores]
 
 
-def show(mode: str | None, draw: Callable[[bool], str]) -> str | None:
-    """Render what ``draw(colour)`` returns: as the text in mode "ansi", printed in mode "human"."""
+def show(mode: str | None, source: Any) -> str | np.ndarray | None:
+    """Render a game, or the table as an observation knows it.
+
+    As text in mode "ansi", printed in mode "human", as a picture, uint8[720, 900, 3], in mode "rgb_array", which needs
+    the extra ``render``.
+    """
     if mode is None:
         logger.warn("render() shows nothing without a render mode: make the environment with render_mode='ansi'")
         return None
+    if mode == "rgb_array":
+        from jolly_env.drawing import draw_table
+        from jolly_env.film import framed
+
+        return framed(draw_table(source))
+    from jolly_env.render import render_game, render_text
+
+    draw = render_game if isinstance(source, Game) else render_text
     if mode == "ansi":
-        return draw(True)
-    print(draw(sys.stdout.isatty()), flush=True)
+        return draw(source, True)
+    print(draw(source, sys.stdout.isatty()), flush=True)
     return None
 
 

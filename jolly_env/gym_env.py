@@ -74,7 +74,8 @@ class JollyEnv(gymnasium.Env[np.ndarray, Any]):
     | Observation  | "features": float32[F], or "flat": int16[2403] (``jolly_env.observation.as_record``)             |
     | Reward       | the learner's at the end of a round, also where somebody else's action ends it                    |
     | Episode      | a game; truncated where it is cut off. The score is paid in full: don't bootstrap over the end    |
-    | Render modes | None, "ansi" (returns text), "human" (prints): what the learner sees                              |
+    | Render modes | None, "ansi" (returns text), "human" (prints), "rgb_array" (returns uint8[720, 900, 3], needs     |
+    |              | the extra "render"): what the learner sees                                                        |
 
     **Arguments.** ``opponents``: an agent (an object with ``act``, see ``jolly_env.agent``) for all other seats, a
     list with one for each of them from the learner's left, or "random". ``seat``: a number; "rotate", from seat 0 on by
@@ -164,11 +165,9 @@ class JollyEnv(gymnasium.Env[np.ndarray, Any]):
         """Return the learner's legal actions as ones: int8[839]; all zeros once the game is over."""
         return self.game.mask()
 
-    def render(self) -> str | None:  # type: ignore[override]
-        """Show what the learner may know: as text in mode "ansi", printed in mode "human"."""
-        from jolly_env.render import render_text
-
-        return show(self.render_mode, lambda colour: render_text(self.game.observe(self.seat), colour))
+    def render(self) -> str | np.ndarray | None:  # type: ignore[override]
+        """Show what the learner may know, in the way of the render mode."""
+        return show(self.render_mode, self.game.observe(self.seat))
 
     def _show(self) -> tuple[np.ndarray, dict[str, Any]]:
         """Return the learner's observation and info."""

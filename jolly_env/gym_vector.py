@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from jolly_env.actions import ACTIONS, IllegalAction
-from jolly_env.adapter import DEFAULT_RULES, View, check_arguments, checked_options, next_seed
+from jolly_env.adapter import DEFAULT_RULES, View, check_arguments, checked_options, next_seed, show
 from jolly_env.agent import ask
 from jolly_env.batch import Batch
 from jolly_env.game import observe_seat
@@ -23,6 +23,7 @@ from jolly_env.gym_env import MOST_DEALS, NO_DECISION, Opponents, Seating
 from jolly_env.observation import OBSERVATION, as_flat, as_record
 from jolly_env.rules import Rules
 
+VECTOR_RENDER_MODES: Final = ("ansi", "rgb_array")
 NEWS: Final = {"score": np.int64, "total": np.int64, "hand_jolly": np.bool_, "closer": np.int64}
 """What ``infos`` tell of a finished round; ``_NAME`` says in which games there is something to tell."""
 
@@ -30,15 +31,19 @@ NEWS: Final = {"score": np.int64, "total": np.int64, "hand_jolly": np.bool_, "cl
 class JollyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     """N games for one learner: ``gymnasium.make_vec("jolly_env/Jolly-v0", num_envs=N, opponents=…, seat=…)``.
 
-    Arguments, rewards and infos are those of :class:`jolly_env.gym_env.JollyEnv`, as arrays, without rendering and
-    without given decks; game by game it does what that does with the seeds ``seed``, ``seed + 1``, …
+    Arguments, rewards and infos are those of :class:`jolly_env.gym_env.JollyEnv`, as arrays, without given decks; game
+    by game it does what that does with the seeds ``seed``, ``seed + 1``, … Render modes are "ansi" and "rgb_array".
 
     A game that ends is followed by a new one in the same step: ``infos["final_obs"]`` (objects, with the mask
     ``_final_obs``) and ``infos["final_info"]`` are then the old game's last, all else is the new game's. All arrays are
     new with each step. If any action is not legal, ``IllegalAction`` names its row and nothing is played.
     """
 
-    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}  # noqa: RUF012
+    metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's way)
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "render_modes": list(VECTOR_RENDER_MODES),
+        "render_fps": 4,
+    }
 
     def __init__(
         self,
@@ -49,9 +54,11 @@ class JollyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         *,
         reward: str = "margin",
         observation: str = "features",
+        render_mode: str | None = None,
     ) -> None:
-        check_arguments(rules, reward, None)
+        check_arguments(rules, reward, render_mode, VECTOR_RENDER_MODES)
         self.rules = rules
+        self.render_mode = render_mode
         self.num_envs = num_envs
         self.seating = Seating(rules.players, opponents, seat)
         self._view = View(observation)
@@ -112,6 +119,15 @@ class JollyVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def action_masks(self) -> np.ndarray:
         """Return the learner's legal actions as ones: int8[N, 839]."""
         return self.batch.masks.copy()
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Show what the learner may know in each game: N texts in mode "ansi", N pictures in mode "rgb_array"."""
+        if not self._ready:
+            raise gymnasium.error.ResetNeeded("there are no games, or the last step broke off: call reset() first")
+        if self.render_mode is None:
+            show(None, self.batch.observations)
+            return None
+        return tuple(show(self.render_mode, observation) for observation in self.batch.observations)
 
     def _deal(self, rows: np.ndarray, seeds: list[int] | None) -> None:
         """Deal new games in ``rows`` and play them up to the learner's first decisions."""

@@ -49,7 +49,8 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801 (Petti
     | Rewards       | at a round's end                                                                       |
     | Parallel API  | no: players take turns                                                                 |
     | ``state()``   | no: it would show every hand; whoever wants that takes ``env.unwrapped.game``          |
-    | Render modes  | None; the whole table as text, ``"ansi"``, or printed after each step, ``"human"``      |
+    | Render modes  | None; the whole table as text, ``"ansi"``; printed after each step, ``"human"``;       |
+    |               | or as a picture, uint8[720, 900, 3], ``"rgb_array"``, which needs the extra "render"   |
 
     **Arguments.** ``rules``: :class:`jolly_env.Rules`. ``render_mode``: see above. ``reward``: "margin" (own score
     less the mean of the others', / 100), "score" (/ 100) or "win" (1 at the game's end, shared among the highest
@@ -189,11 +190,9 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801 (Petti
         mask = game.mask() if seat == game.seat else np.zeros(ACTIONS, dtype=np.int8)
         return {"observation": self._view.of(game, seat), "action_mask": mask}
 
-    def render(self) -> str | None:
-        """Show the whole table, hidden cards too: as text in mode "ansi", printed in mode "human"."""
-        from jolly_env.render import render_game
-
-        return show(self.render_mode, lambda colour: render_game(self.game, colour))
+    def render(self) -> str | np.ndarray | None:
+        """Show the whole table, hidden cards too, in the way of the render mode."""
+        return show(self.render_mode, self.game)
 
     def close(self) -> None:
         """Do nothing, as there is nothing to release."""

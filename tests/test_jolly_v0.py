@@ -409,7 +409,7 @@ def test_calls_before_reset_say_so() -> None:
     ("arguments", "named"),
     [
         ({"rules": {"players": 3}}, "rules="),
-        ({"render_mode": "rgb_array"}, "render_mode='rgb_array'"),
+        ({"render_mode": "video"}, "render_mode='video'"),
         ({"reward": "points"}, "reward='points'"),
         ({"observation": "record"}, "observation='record'"),
     ],
