@@ -58,11 +58,13 @@ class Replay:
 
     Enter or space goes on, b goes back, a number and Enter goes there, q quits.
 
-    Example: python -m eval replay runs/x/records/deal-000000-seating-0.json
+    Example: python -m eval replay runs/x/records/deal-000000-seating-0.json --film round.gif
     """
 
     record: tyro.conf.Positional[Path]
     """A record, as python -m eval run --records 5 writes it."""
+    film: Path | None = None
+    """Write a film of the game to this file, .gif or .mp4, instead of stepping through it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,9 +114,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     options: Run | Report | Audit | Replay = parse(COMMANDS, "python -m eval", "Measure how well agents play.", argv)
     # Imported only now, so that --help need not wait for numba.
     if isinstance(options, Replay):
-        from eval.replay import replay
+        from eval.replay import film, replay
 
-        replay(options.record)
+        if options.film is None:
+            replay(options.record)
+        else:
+            film(options.record, options.film)
         return DONE
     if isinstance(options, Report):
         from eval.page import write_report

@@ -1,4 +1,4 @@
-"""``python -m eval replay``: step through a record in the terminal, or print all of it."""
+"""``python -m eval replay``: step through a record in the terminal, print all of it, or make a film of it."""
 
 from __future__ import annotations
 
@@ -48,6 +48,17 @@ def replay(path: Path) -> None:
         return
     for number in range(len(shown)):
         print(_page(shown, number, colour=False) + "\n")
+
+
+def film(path: Path, out: Path) -> None:
+    """Write a film of a record, every position a frame; ``ValueError`` says what is wrong or missing for it."""
+    from jolly_env.film import save_film
+
+    try:
+        count = save_film(path, out)
+    except ModuleNotFoundError as error:
+        raise ValueError(str(error)) from None
+    print(f"wrote {out}, {count} positions")
 
 
 def walk(shown: list[Position], keys: Iterable[str], write: Callable[[str], object]) -> int:
