@@ -15,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from jolly_env import shapes
-from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, Card, format_cards, parse_cards
+from jolly_env.cards import CARD_KINDS, HAND_VALUE, JOKER, RANKS, Card, format_cards, parse_cards
 from jolly_env.scene import Scene, ShownMeld, ShownPlayer, listed, scene_of
 from jolly_env.shapes import CARD_HEIGHT, CARD_WIDTH, FELT, FONT, Face
 
@@ -62,9 +62,9 @@ class Drawing:
 
 def draw_cards(cards: Iterable[Card] | str) -> Drawing:
     """Draw cards side by side, given by number or in notation, as in "Ac 2d Th *"; ``ValueError`` for other cards."""
-    numbers = parse_cards(cards) if isinstance(cards, str) else cards
-    label = format_cards(numbers := list(numbers) if isinstance(numbers, Iterable) else numbers)
-    body, right, bottom = _spread([Face(c) for c in numbers], MARGIN, MARGIN, WIDTH - 2 * MARGIN, 1, 66, 66)
+    label = format_cards(parse_cards(cards) if isinstance(cards, str) else cards)
+    faces = [Face(card) for card in parse_cards(label)]
+    body, right, bottom = _spread(faces, MARGIN, MARGIN, WIDTH - 2 * MARGIN, 1, 66, 66)
     return Drawing(right + MARGIN, bottom + MARGIN, body, label or "no cards")
 
 
@@ -119,7 +119,7 @@ def _stock_and_row(scene: Scene, top: float) -> tuple[str, float]:
         for pile in range(min(scene.stock_size, 3)):
             body += shapes.card(Face(None), MARGIN + 2 * pile, y - pile, SMALL)
         x = MARGIN + 2 * pile + SMALL * CARD_WIDTH / 2
-        body += shapes.box(x - 17, y + 22, 34, 22, 5, f'fill="{shapes.INK}" opacity=".8"')
+        body += shapes.box(x - 17, y + 22, 34, 22, 5, f'fill="{shapes.INK}" fill-opacity=".8"')
         body += shapes.text(x, y + 38, str(scene.stock_size), 14, bold=True, anchor="middle")
     else:
         body += _empty(MARGIN, y)
@@ -150,7 +150,7 @@ def _meld(meld: ShownMeld, x: float, y: float, scale: float, step: float) -> tup
     for laid, meant, seat in meld.cards:
         mark = None if seat == meld.owner else seat
         if laid == JOKER:
-            rank, suit = meld.joker if meld.joker is not None else (meant % 13, meant // 13)
+            rank, suit = meld.joker if meld.joker is not None else (meant % RANKS, meant // RANKS)
             faces.append(Face(laid, rank, suit, mark))
         else:
             faces.append(Face(laid, mark=mark))
@@ -179,26 +179,22 @@ def _players(scene: Scene, top: float) -> tuple[str, float]:
 def _player(player: ShownPlayer, x: float, top: float, width: float) -> tuple[str, float]:
     """Return a player's panel, and where it ends."""
     if player.hand is not None:
-        faces, held = (
-            [Face(c) for c in player.hand],
-            f"{_count(player.size, 'card')}, {_count(_cost(player.hand), 'point')}",
-        )
+        faces = [Face(c) for c in player.hand]
+        held = f"{_count(player.size, 'card')}, {_count(_cost(player.hand), 'point')}"
     else:
         faces = [Face(c) for c in player.known] + [Face(None)] * (player.size - len(player.known))
         held = _count(player.size, "card") + (f", {len(player.known)} known" if player.known else "")
     cards, _, bottom = _spread(faces, x + 12, top + 50, width - 24, SMALL, STEP, LEAST_STEP)
-    style = f'fill="#000" fill-opacity=".2" stroke="{shapes.GOLD}" stroke-width="2"'
-    body = shapes.box(x, top, width, bottom + 12 - top, 8, style if player.moves else 'fill="#000" fill-opacity=".2"')
+    frame = f' stroke="{shapes.GOLD}" stroke-width="2"' if player.moves else ""
+    body = shapes.box(x, top, width, bottom + 12 - top, 8, 'fill="#000" fill-opacity=".2"' + frame)
     body += shapes.seat_mark(player.seat, x + 21, top + 17, 9)
     name = f"player_{player.seat}" + (" moves" if player.moves else "")
     body += shapes.text(x + 38, top + 22, name, 14, fill=shapes.GOLD if player.moves else shapes.CREAM, bold=True)
     body += shapes.text(x + width - 12, top + 22, held, 13, anchor="end")
     facts = f"laid {player.laid} · total {player.total} · {player.opened}"
     body += shapes.text(x + 12, top + 41, facts, 12, fill=shapes.DIM)
-    return (
-        f'<g class="player" data-seat="{player.seat}">{body}{cards if faces else _empty(x + 12, top + 50)}</g>',
-        bottom + 12,
-    )
+    body += cards if faces else _empty(x + 12, top + 50)
+    return f'<g class="player" data-seat="{player.seat}">{body}</g>', bottom + 12
 
 
 def _spread(
@@ -226,7 +222,7 @@ def _spread(
 
 def _empty(x: float, y: float) -> str:
     """Return the place of cards that are not there."""
-    style = f'fill="none" stroke="{shapes.DIM}" stroke-dasharray="5 4" opacity=".6"'
+    style = f'fill="none" stroke="{shapes.DIM}" stroke-dasharray="5 4" stroke-opacity=".6"'
     return shapes.box(x, y, SMALL * CARD_WIDTH, SMALL * CARD_HEIGHT, 5, style)
 
 

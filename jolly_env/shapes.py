@@ -17,8 +17,6 @@ SEATS: Final = ("#5cb8ff", "#ffb04a", "#ff86b8", "#e9f06a")
 """Colours of the seats."""
 CARD_WIDTH, CARD_HEIGHT = 60, 84
 """Of a card at scale 1."""
-INDEX: Final = 23
-"""How much of a card's left side is enough to know it, at scale 1."""
 FONT: Final = "DejaVu Sans, sans-serif"
 
 SUITS: Final = (
