@@ -118,7 +118,7 @@ class Meter:
             TimeRemainingColumn(),
             console=console,
             transient=True,
-            disable=not console.is_terminal,
+            disable=not (console.is_terminal and sys.stderr.isatty()),  # notebooks force colours on processes
         )
         G, deals = len(tournament.seatings), tournament.task.deals
         done = deals - sum(min(UNIT, deals - UNIT * unit) for unit in tournament.missing())
