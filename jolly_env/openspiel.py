@@ -1,4 +1,4 @@
-"""Jolly as an OpenSpiel game with explicit chance: ``pyspiel.load_game("python_jolly(players=3)")`` after this import.
+"""Jolly as an OpenSpiel game with explicit chance: ``pyspiel.load_game("python_jolly(players=3)")`` once this is imported.
 
 Chance deals card by card, each hand in ascending order, so that a hand comes up once however it was dealt; and it
 chooses the card of a draw from the stock just before the draw is played. Actions are those of the engine
@@ -60,12 +60,12 @@ _TYPE = pyspiel.GameType(
 )
 
 
-def parameters(rules: Rules) -> dict[str, Any]:
-    """Return some rules as parameters of the game: :data:`NAME` and these make it with ``pyspiel.load_game``."""
+def load(rules: Rules) -> JollyGame:
+    """Return the game under some rules."""
     given: dict[str, Any] = rules.to_json()
     if "pack" in given:
         given["pack"] = "".join(format_card(card) * count for card, count in enumerate(given["pack"]))
-    return given
+    return pyspiel.load_game(NAME, given)
 
 
 class JollyGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel comes without types

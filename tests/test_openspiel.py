@@ -14,7 +14,7 @@ from open_spiel.python.observation import make_observation
 from jolly_env import Rules
 from jolly_env.agent import RandomAgent
 from jolly_env.cards import CARD_KINDS, parse_card
-from jolly_env.openspiel import NAME, AgentPolicy, parameters
+from jolly_env.openspiel import NAME, AgentPolicy, load
 from jolly_env.rules import TINY
 from jolly_env.state import Ending
 
@@ -34,10 +34,6 @@ SHORT = Rules(
     recycle_keep=0,
     max_turns=2,
 )
-
-
-def load(rules):
-    return pyspiel.load_game(NAME, parameters(rules))
 
 
 def played(game, seed):
