@@ -1,4 +1,4 @@
-"""Jolly as an OpenSpiel game with explicit chance: ``pyspiel.load_game("python_jolly(players=3)")`` once this is imported.
+"""Jolly as an OpenSpiel game with explicit chance: once imported, ``pyspiel.load_game("python_jolly(players=3)")``.
 
 Chance deals card by card, each hand in ascending order, so that a hand comes up once however it was dealt; and it
 chooses the card of a draw from the stock just before the draw is played. Actions are those of the engine
