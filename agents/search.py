@@ -11,7 +11,7 @@ import functools
 import hashlib
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -49,10 +49,6 @@ from jolly_env.observation import OBSERVATION, observe
 from jolly_env.packing import new_scratch as new_engine_scratch
 from jolly_env.rules import PLAYERS
 from jolly_env.state import DRAW, ROUND_OVER, STATE
-
-if TYPE_CHECKING:
-    from agents.champion import ChampionAgent
-    from agents.policy import PolicyAgent
 
 CANDIDATES: Final = 8
 """Turns that are tried."""
@@ -164,14 +160,20 @@ class SearchAgent:
         return int(np.argmax(np.where(sure, gains, 0.0)))
 
 
-def named_policy(name: str) -> PolicyAgent | ChampionAgent:
-    """Return the policy of a name; ``ValueError`` if that is another agent."""
-    from agents.champion import ChampionAgent
-    from agents.policy import PolicyAgent
+class Liking(Protocol):
+    """A trained policy: it tells how much it likes each action."""
+
+    def scores(self, records: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Return that as logarithms: OBSERVATION[B], int8[B, 839] -> float64[B, 839]."""
+        ...
+
+
+def named_policy(name: str) -> Liking:
+    """Return the policy of a name; ``ValueError`` if that is an agent without :meth:`Liking.scores`."""
     from agents.registry import make
 
-    agent = make(name)
-    if not isinstance(agent, PolicyAgent | ChampionAgent):
+    agent: Any = make(name)
+    if not hasattr(agent, "scores"):
         raise ValueError(f"policy={name}: not a trained policy")
     return agent
 
