@@ -1,7 +1,8 @@
-"""Draw the pictures of README.md.
+"""Draw the pictures of README.md and of the pages beside it.
 
 python docs/pictures/make.py table               docs/pictures/table.png, a position that greedy play leads to
 python docs/pictures/make.py curve runs/demo     docs/pictures/curve.png, the curve of a training run
+python docs/pictures/make.py pages               docs/pictures/*.svg, those of the pages
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import tyro
 
 from eval.cli import main_guard, parse
-from eval.files import writing
+from eval.files import write_text, writing
 from jolly_env.batch import Batch
 from jolly_env.drawing import draw_table
 from jolly_env.film import pixels
@@ -44,6 +45,11 @@ class Curve:
 
     run: tyro.conf.Positional[Path]
     """Folder of the run."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pages:
+    """Draw the pictures of the pages: cards of the rules, how actions and observations are numbered."""
 
 
 def find_position(seed: int, players: int) -> Game:
@@ -76,10 +82,17 @@ def save_table(game: Game, path: Path) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """Draw what is asked for."""
     given = list(sys.argv[1:] if argv is None else argv)
-    options: Table | Curve = parse(
-        {"table": Table, "curve": Curve}, "make.py", "Draw the pictures of README.md.", given
+    commands = {"table": Table, "curve": Curve, "pages": Pages}
+    options: Table | Curve | Pages = parse(
+        commands, "make.py", "Draw the pictures of README.md and of the pages.", given
     )
-    if isinstance(options, Table):
+    if isinstance(options, Pages):
+        from pages import pictures
+
+        for name, svg in pictures().items():
+            write_text(FOLDER / name, svg + "\n")
+        path = FOLDER / "*.svg"
+    elif isinstance(options, Table):
         path = FOLDER / "table.png"
         save_table(find_position(options.seed, options.players), path)
     else:
