@@ -17,7 +17,7 @@ BENCH_READY := $(VENV)/.ready-bench
 PYTEST := NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fast lint check bench results clean
+.PHONY: help setup demo test fast lint check docs bench results clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-6s  %s\n", $$1, $$2}' Makefile
@@ -43,6 +43,10 @@ lint: $(READY) ## Check format, lint and types.
 	$(VENV)/bin/mypy
 
 check: lint fast ## Check format, lint and types, then run the fast tests.
+
+docs: $(READY) ## Build the pages of docs/ into build/site, strictly.
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	@echo "open build/site/index.html"
 
 bench: $(BENCH_READY) ## Run the benchmarks of README, OpenSpiel and RLCard beside ours, and write benchmarks/results/.
 	@mkdir -p benchmarks/results

@@ -82,13 +82,15 @@ class Tune:
     """Processes side by side."""
 
 
+COMMANDS = {"run": Run, "resume": Resume, "tune": Tune}
+
+
 @main_guard
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
     words = with_preset(argv) if argv[:1] == ["run"] else argv
-    commands = {"run": Run, "resume": Resume, "tune": Tune}
-    options: Run | Resume | Tune = parse(commands, "python -m train", "Train agents by self-play; tune bots.", words)
+    options: Run | Resume | Tune = parse(COMMANDS, "python -m train", "Train agents by self-play; tune bots.", words)
     if isinstance(options, Tune):
         from train.tune import tune  # here, so that --help need not wait for numba
 
