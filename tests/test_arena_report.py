@@ -185,10 +185,7 @@ def test_the_guide_to_bots_works_as_it_stands(tmp_path, monkeypatch, capsys):
     result = json.loads(Path("out/result.json").read_text())
     assert result["faults"]["mybots.py:Cautious"] == 0 and result["matrix"]["points"][0][2] > 0  # better than random
     assert main(["audit", *lines[1][1].split(), "--deals", "40"]) == 0
-    Path("runs/x").mkdir(parents=True)
-    Path("bad.py").write_text(BAD)
-    assert main(["run", "bad.py:Bad", "random", "--deals", "30", "--rules", "jokers=0", "--out", "runs/x"]) == 0
     capsys.readouterr()
-    exec(look, {})
+    exec(bot + look, {})
     shown = capsys.readouterr().out
-    assert "838, which is not legal there - legal were [" in shown and "player_1" in shown
+    assert re.search(r"returned \d+, which is not legal there - legal were \[", shown) and "player_1" in shown
