@@ -45,7 +45,7 @@ lint: $(READY) ## Check format, lint and types.
 check: lint fast ## Check format, lint and types, then run the fast tests.
 
 docs: $(READY) ## Build the pages of docs/ into build/site, strictly.
-	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	@echo "open build/site/index.html"
 
 bench: $(BENCH_READY) ## Run the benchmarks of README, OpenSpiel and RLCard beside ours, and write benchmarks/results/.
