@@ -1,4 +1,4 @@
-"""``python -m benchmarks.readme``: write the figures of README.md from the results of the benchmarks.
+"""``python -m benchmarks.pages``: write the figures of README.md and of pages of docs/ from the benchmarks' results.
 
 A block ``<!-- figures:engine -->`` … ``<!-- /figures -->`` is filled from ``benchmarks/results/engine.json``;
 ``demo.json`` is the ``result.json`` of the evaluation that ``make demo`` ends with.
@@ -20,6 +20,7 @@ from eval.files import write_text
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+PAGES = [README, ROOT / "docs" / "openspiel.md"]
 RESULTS = ROOT / "benchmarks" / "results"
 BLOCK = re.compile(r"(<!-- figures:(\w+) -->\n).*?(<!-- /figures -->)", re.DOTALL)
 
@@ -94,13 +95,29 @@ def demo_block(result: dict[str, Any]) -> list[str]:
     return lines
 
 
+def tiny_block(result: dict[str, Any]) -> list[str]:
+    """Return the lines of how far players of the tiny game are from an equilibrium."""
+    lines = ["| | exploitability, points a round |", "|---|--:|"]
+    lines += [f"| `{name}` | {points:.2f} |" for name, points in result["bots"].items()]
+    for point in result["cfr"]:
+        lines.append(f"| OpenSpiel's CFR, {point['iterations']} iterations | {point['points']:.2f} |")
+    for name in sorted(key for key in result if key.startswith("ppo-")):
+        last = result[name]["curve"][-1]
+        lines.append(f"| self-play, seed {name[4:]}, {last['decisions']:,} decisions | {last['points']:.2f} |")
+    same = [f"`{name}` {ours:.6f} and {theirs:.6f}" for name, (ours, theirs) in result["both"].items()]
+    lines += ["", f"By `eval.exploit` and by OpenSpiel: {', '.join(same)}."]
+    return lines
+
+
 BLOCKS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "engine": engine_block,
     "train": train_block,
     "demo": demo_block,
+    "tiny": tiny_block,
 }
 COMMANDS = {name: f"python -m benchmarks.{name} --json benchmarks/results/{name}.json" for name in BLOCKS}
 COMMANDS["demo"] = "make demo"
+COMMANDS["tiny"] += " --picture docs/pictures/tiny.png"
 
 
 def _three(value: Any) -> str:
@@ -128,12 +145,12 @@ def _duration(ns: float | None) -> str:
 
 
 def render(text: str, results: Path = RESULTS) -> str:
-    """Return a README's text with its blocks filled from the results; ``ValueError`` names a result that is damaged."""
+    """Return a page's text with its blocks filled from the results; ``ValueError`` names a result that is damaged."""
 
     def fill(match: re.Match[str]) -> str:
         name, path = match[2], results / f"{match[2]}.json"
         if name not in BLOCKS:
-            raise ValueError(f"README.md: figures:{name}: expected one of {', '.join(BLOCKS)}")
+            raise ValueError(f"figures:{name}: expected one of {', '.join(BLOCKS)}")
         command = COMMANDS[name]
         if not path.exists():
             return f"{match[1]}Not measured yet; `{command}` does.\n{match[3]}"
@@ -160,7 +177,7 @@ class Options:
     """The options of the command."""
 
     check: bool = False
-    """Write nothing; exit with 1 if the README's figures are not those of the results."""
+    """Write nothing; exit with 1 if a page's figures are not those of the results."""
 
 
 @main_guard
@@ -168,17 +185,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     given = list(sys.argv[1:] if argv is None else argv)
     description = (
-        "Write the figures of README.md from benchmarks/results/.\n\nExample: python -m benchmarks.readme --check"
+        "Write the figures of README.md and docs/ from benchmarks/results/.\n\n"
+        "Example: python -m benchmarks.pages --check"
     )
-    options = parse_options(Options, "python -m benchmarks.readme", description, given)
-    text = README.read_text(encoding="utf-8")
-    new = render(text)
-    if options.check:
-        if new != text:
-            print("README.md: its figures are not those of benchmarks/results; python -m benchmarks.readme writes them")
-        return int(new != text)
-    write_text(README, new)
-    return 0
+    options = parse_options(Options, "python -m benchmarks.pages", description, given)
+    changed = 0
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        new = render(text)
+        if new == text:
+            continue
+        changed = 1
+        if options.check:
+            told = "its figures are not those of benchmarks/results; python -m benchmarks.pages writes them"
+            print(f"{page.relative_to(ROOT) if page.is_relative_to(ROOT) else page}: {told}")
+        else:
+            write_text(page, new)
+    return changed if options.check else 0
 
 
 if __name__ == "__main__":
