@@ -9,6 +9,8 @@ PYTHONS := $(if $(PYTHON),$(PYTHON),python3.11 python3.12 python3.13 python3.14 
 WORKERS ?= 2
 ARGS ?=
 
+BROWSERS := chromium chromium-browser google-chrome
+
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
@@ -17,7 +19,7 @@ BENCH_READY := $(VENV)/.ready-bench
 PYTEST := NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fast lint check docs bench results clean
+.PHONY: help setup demo table test browser fast lint check docs bench results clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-6s  %s\n", $$1, $$2}' Makefile
@@ -31,8 +33,19 @@ demo: $(READY) ## Train an agent by self-play, then measure it: 13 minutes or so
 	else echo "$(PY) -m train $(DEMO_TRAIN)"; $(PY) -m train $(DEMO_TRAIN); fi
 	$(PY) -m eval $(DEMO_EVAL)
 
-test: $(READY) ## Run all tests, with bounds checked in the kernels.
+table: $(READY) ## Open a game against the strongest agent in the browser.
+	$(PY) -m table --against champion
+
+test: $(READY) browser ## Run all tests, with bounds checked in the kernels.
 	$(PYTEST) $(ARGS)
+
+browser: ## Install Debian's chromium for the tests of the table's page, where there is no browser and it may.
+	@for name in $(BROWSERS); do command -v $$name >/dev/null 2>&1 && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+		apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends chromium >/dev/null; \
+	fi; \
+	for name in $(BROWSERS); do command -v $$name >/dev/null 2>&1 && exit 0; done; \
+	echo "No browser found (tried $(BROWSERS)): the tests of the table's page will fail. Install chromium." >&2
 
 fast: $(READY) ## Run the fast tests.
 	$(PYTEST) -m "not slow" $(ARGS)

@@ -13,10 +13,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from jolly_env.rules import Rules
+
+T = TypeVar("T")
 
 DONE = 0
 FAILED = 1
@@ -117,10 +119,25 @@ def parse(
     argv = sys.argv[1:] if argv is None else argv
     if "--out=" in argv or ("--out", "") in itertools.pairwise(argv):
         raise ValueError("--out: expected a folder, got an empty text")  # which would else be the current folder
+    with _one_error():
+        return tyro.extras.subcommand_cli_from_dict(dict(commands), prog=prog, description=description, args=argv)
+
+
+def parse_one(options: type[T], prog: str, argv: Sequence[str]) -> T:
+    """Return the options of a command that has no others beneath it; the rest as in :func:`parse`."""
+    import tyro
+
+    with _one_error():
+        return tyro.cli(options, prog=prog, args=argv)
+
+
+@contextlib.contextmanager
+def _one_error() -> Iterator[None]:
+    """Turn tyro's error box and exit into a ``ValueError`` of one line."""
     stderr = io.StringIO()
     try:
         with contextlib.redirect_stderr(stderr):
-            return tyro.extras.subcommand_cli_from_dict(dict(commands), prog=prog, description=description, args=argv)
+            yield
     except SystemExit as stop:
         if stop.code in (None, 0):
             raise

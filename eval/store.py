@@ -38,8 +38,11 @@ LOCK: Final = ".lock"
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder for this process; ``ValueError`` if another one does. The lock ends with the process."""
+def locked(folder: Path, option: str = "--out") -> Iterator[None]:
+    """Hold the folder that an option names for this process; ``ValueError`` if another one does.
+
+    The lock ends with the process.
+    """
     with (folder / LOCK).open("w") as file:
         try:
             import fcntl
@@ -49,7 +52,7 @@ def locked(folder: Path) -> Iterator[None]:
             pass
         except BlockingIOError:
             raise ValueError(
-                f"--out {folder}: another run is writing there; wait for it, or name another --out"
+                f"{option} {folder}: another process is writing there; wait for it, or name another {option}"
             ) from None
         yield
 

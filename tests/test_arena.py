@@ -252,7 +252,7 @@ def test_two_runs_in_one_folder(tmp_path, capsys):
     with locked(tmp_path):
         assert run(tmp_path) == 2
     err = capsys.readouterr().err
-    assert "another run is writing there" in err and err.count("\n") == 1
+    assert "another process is writing there" in err and err.count("\n") == 1
     assert run(tmp_path, deals=1) == 0
 
 
