@@ -317,14 +317,16 @@ class Hall:
 
     def show(self, place: Place) -> None:
         """Show everybody at a table what it may see."""
-        here, paused, left = place.here(), place.paused(), place.milliseconds()
-        position = None
-        for guest in list(place.guests):
-            seen = place.room.view(guest.player, here, left, paused)
-            if seen["watch"] and seen["you"] is None and place.room.game is not None:
-                position = position or place.room.game.to_json()
-                seen["position"] = position
-            guest.show(seen)
+        room = place.room
+        common = room.common(place.here(), place.milliseconds(), place.paused())
+        if (
+            common["watch"]
+            and room.game is not None
+            and any(room.seat_of(guest.player) is None for guest in place.guests)
+        ):
+            common["position"] = room.game.to_json()
+        for guest in place.guests:
+            guest.show(room.view(guest.player, common))
 
     def _moved(self, place: Place) -> None:
         """Take note of a change: clock, pages, driver."""

@@ -58,8 +58,8 @@ class Room:
     """Seats that pressed Continue."""
     last: dict[str, Any] | None = None
     chat: list[dict[str, Any]] = field(default_factory=list)
-    cached: dict[str, Any] | None = None
-    """What everybody sees, as of the last move."""
+    cached: tuple[dict[str, Any], list[dict[str, Any]]] | None = None
+    """What everybody sees of the game and of its players, as of the last move."""
 
     @classmethod
     def from_events(cls, table: str, events: Iterable[Event]) -> Room:
@@ -229,12 +229,11 @@ class Room:
 
     # What is seen
 
-    def view(self, player: str | None, here: set[int], left: int | None, paused: bool) -> dict[str, Any]:
-        """Return what a person sees: own hand, or all where nobody's is hidden, and what everybody may see.
+    def common(self, here: set[int], left: int | None, paused: bool) -> dict[str, Any]:
+        """Return what everybody at the table sees; hands are those that are open to all.
 
         ``here`` are the seats of persons who are connected, ``left`` the milliseconds that the move may take.
         """
-        me = self.seat_of(player)
         state = self.state
         people = [
             {
@@ -252,7 +251,7 @@ class Room:
             "table": self.id,
             "version": self.moves,
             "state": state,
-            "you": me,
+            "you": None,
             "watch": self.watch,
             "target": self.target,
             "seconds": self.seconds,
@@ -263,15 +262,23 @@ class Room:
         if self.game is None:
             return seen
         if self.cached is None:
-            self.cached = view.public(self.game)
-        everything = self.watch or state != PLAYING
-        shown = [everything or i == me for i in range(len(self.seats))]
-        for person, player_seen in zip(people, view.players(self.game, shown), strict=True):
-            person.update(player_seen)
-        mine = state == PLAYING and self.game.seat == me
-        seen |= self.cached
-        seen["legal"] = self.game.legal_actions().tolist() if mine else []
-        seen["last"] = self.last
+            self.cached = view.public(self.game), view.players(self.game, self.watch or state != PLAYING)
+        for person, game_seen in zip(people, self.cached[1], strict=True):
+            person.update(game_seen)
+        return {**seen, **self.cached[0], "legal": [], "last": self.last}
+
+    def view(self, player: str | None, common: dict[str, Any]) -> dict[str, Any]:
+        """Return what a person sees: what everybody does, the own hand, and what may be played if it is to move."""
+        me = self.seat_of(player)
+        if me is None:
+            return common
+        seen = {**common, "you": me}
+        if self.game is not None and self.state == PLAYING:
+            players = list(common["players"])
+            players[me] = {**players[me], "hand": view.hand(self.game, me)}
+            seen["players"] = players
+            if self.game.seat == me:
+                seen["legal"] = self.game.legal_actions().tolist()
         return seen
 
     def summary(self, player: str | None, here: set[int]) -> dict[str, Any]:

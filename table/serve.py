@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import socket
 import sys
 import threading
 import webbrowser
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -41,7 +41,9 @@ def serve(options: Options) -> int:
         raise ValueError(f"--against {options.against}: expected one of {', '.join(agents)}; --agents adds others")
     options.data.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(_listen(options.host, options.port)) as listening, locked(options.data, "--data"):
-        app = make_app(lambda: make_hall(options.data, agents, options.processes), options.host)
+        store = Store(options.data / DATABASE)
+        hall = Hall(store, Thinkers(options.processes), agents.items(), options.data / RECORDS)
+        app = make_app(hall, options.host)
         logging.basicConfig(format="%(message)s", level=logging.WARNING)
         config = uvicorn.Config(
             app, log_level="warning", ws="websockets-sansio", ws_max_size=SMALL, timeout_graceful_shutdown=2
@@ -53,13 +55,11 @@ def serve(options: Options) -> int:
             print("Whoever reaches this address can play; what is sent is not encrypted.", file=sys.stderr, flush=True)
         if options.browser:
             threading.Timer(0.8, webbrowser.open, [page]).start()
+        # What is there by now stays; a full collection would else stop the table for a tenth of a second or more.
+        gc.collect()
+        gc.freeze()
         uvicorn.Server(config).run(sockets=[listening])
     return DONE
-
-
-def make_hall(data: Path, agents: dict[str, str], processes: int) -> Hall:
-    """Return the hall whose tables are kept in a folder."""
-    return Hall(Store(data / DATABASE), Thinkers(processes), agents.items(), data / RECORDS)
 
 
 def agents_to_choose(others: tuple[str, ...]) -> dict[str, str]:

@@ -141,11 +141,14 @@ MESSAGE: TypeAdapter[Act | GoOn | Say | Hint | Ping] = TypeAdapter(
 
 
 class Guard:
-    """Turns away what comes from another page, to another host, too large or too fast, before anybody looks at it."""
+    """Turns away what comes from another page, to another host, too large or too fast, before anybody looks at it.
 
-    def __init__(self, app: ASGIApp, host: str) -> None:
+    WebSockets go straight to the hall: what a framework puts between costs more than the messages do.
+    """
+
+    def __init__(self, app: ASGIApp, hall: Hall, host: str) -> None:
         """Guard an app that is served at ``host``."""
-        self.app = app
+        self.app, self.hall = app, hall
         self.loopback = is_loopback(host)
         self._posts: dict[str, Allowance] = {}
 
@@ -158,6 +161,12 @@ class Guard:
         refused = self._refused(scope, headers)
         if refused is not None:
             await _turn_away(scope, receive, send, refused)
+            return
+        if scope["type"] == "websocket":
+            websocket = WebSocket(scope, receive, send)
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # a connection may be gone at any moment
+                await websocket.accept()
+                await _serve(websocket, self.hall, scope["path"].removeprefix("/ws/"))
             return
         limit = LARGE if scope["path"].startswith("/api/study/") or scope["path"] == "/api/tables" else SMALL
         read = 0
@@ -222,18 +231,18 @@ def answer(content: Any, status: int = 200) -> Response:
     return Response(orjson.dumps(content), status, media_type="application/json")
 
 
-def make_app(make_hall: Callable[[], Hall], host: str = "127.0.0.1") -> FastAPI:
-    """Return the app; the hall is made when it starts and closed when it ends."""
+def make_app(hall: Hall, host: str = "127.0.0.1") -> FastAPI:
+    """Return the app; the hall is opened when it starts and closed when it ends."""
 
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        app.state.hall = hall = make_hall()
+        app.state.hall = hall
         await hall.open()
         yield
         await hall.close()
 
     app = FastAPI(title="Jolly", lifespan=life, openapi_url=None, docs_url=None, redoc_url=None)
-    app.add_middleware(Guard, host=host)
+    app.add_middleware(Guard, hall=hall, host=host)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http_error)
@@ -392,12 +401,6 @@ def _add_routes(app: FastAPI) -> None:
     async def think(request: Request, body: Annotated[Thinking, Body()]) -> Response:
         return answer(await hall_of(request).think(body.position, body.agent))
 
-    @app.websocket("/ws/{table}")
-    async def socket(websocket: WebSocket, table: str) -> None:
-        await websocket.accept()
-        with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # a connection may be gone at any moment
-            await _serve(websocket, table)
-
 
 async def _asked(request: Request, question: Callable[..., Any], *arguments: Any) -> Any:
     """Let a process do what takes a while."""
@@ -407,9 +410,8 @@ async def _asked(request: Request, question: Callable[..., Any], *arguments: Any
         raise Refused("no-answer", str(error), 503) from None
 
 
-async def _serve(websocket: WebSocket, table: str) -> None:
+async def _serve(websocket: WebSocket, hall: Hall, table: str) -> None:
     """Let somebody sit or look on at a table, until it goes."""
-    hall: Hall = websocket.app.state.hall
     line = Line(websocket.send_text)
     try:
         hello = Hello.model_validate_json(await asyncio.wait_for(websocket.receive_text(), 10))
@@ -444,7 +446,7 @@ async def _serve(websocket: WebSocket, table: str) -> None:
 
 async def _read(websocket: WebSocket, hall: Hall, place: Place, guest: Guest) -> None:
     """Do what comes in; ``Refused`` ends the connection of somebody who sends too much."""
-    messages, lines, hints = Allowance(20, 60), Allowance(1, 6), Allowance(0.5, 3)
+    messages, lines, hints = Allowance(100, 300), Allowance(1, 6), Allowance(0.5, 3)
     refusals = Allowance(5, 40)
     while True:
         text = await websocket.receive_text()

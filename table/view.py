@@ -36,8 +36,13 @@ def public(game: Game) -> dict[str, Any]:
     }
 
 
-def players(game: Game, shown: Sequence[bool]) -> list[dict[str, Any]]:
-    """Return what is seen of each player; hands are those of the seats that are ``shown``."""
+def hand(game: Game, seat: int) -> list[int]:
+    """Return the cards of a hand, by suit."""
+    return [number for number, count in enumerate(game.state["hands"][seat].tolist()) for _ in range(count)]
+
+
+def players(game: Game, shown: bool) -> list[dict[str, Any]]:
+    """Return what is seen of each player, with all hands or none."""
     state, totals = game.state, game.totals
     sizes, laid, opened = (state[name].tolist() for name in ("hand_size", "laid", "opened_turn"))
     over = game.phase in (Phase.ROUND_OVER, Phase.GAME_OVER)
@@ -48,7 +53,7 @@ def players(game: Game, shown: Sequence[bool]) -> list[dict[str, Any]]:
             "hand_size": sizes[seat],
             "laid": laid[seat],
             "opened": opened[seat] >= 0,
-            "hand": _listed(state["hands"][seat]) if shown[seat] else None,
+            "hand": hand(game, seat) if shown else None,
             "score": scores[seat],
         }
         for seat in range(game.players)
@@ -57,7 +62,7 @@ def players(game: Game, shown: Sequence[bool]) -> list[dict[str, Any]]:
 
 def open_view(game: Game, names: Sequence[str]) -> dict[str, Any]:
     """Return the view of somebody who sees all hands, of a game that nobody else plays."""
-    seen = players(game, [True] * game.players)
+    seen = players(game, True)
     for seat, player in enumerate(seen):
         player |= {"seat": seat, "name": names[seat], "kind": "agent", "player": None, "here": True, "ready": False}
     state = {Phase.ROUND_OVER: "round over", Phase.GAME_OVER: "finished"}.get(game.phase, "playing")
@@ -80,11 +85,6 @@ def open_view(game: Game, names: Sequence[str]) -> dict[str, Any]:
 def frame(game: Game, names: Sequence[str], n: int, text: str | None, seat: int | None) -> dict[str, Any]:
     """Return a position with what was played to get there."""
     return {"n": n, "text": text, "seat": seat, "view": open_view(game, names), "position": game.to_json()}
-
-
-def _listed(counts: Any) -> list[int]:
-    """Return cards given as counts, by suit."""
-    return [number for number, count in enumerate(counts.tolist()) for _ in range(count)]
 
 
 def _melds(state: Any) -> list[dict[str, Any]]:
