@@ -89,7 +89,9 @@ def against_itself(name: str, rules: Rules, deals: int, seed: int) -> Finding:
     from agents import make
 
     floor = Floor({name: make(name), f"{name} with other keys": OtherKeys(make(name))}, deals, seed, rules)
-    rows = np.concatenate([played.rows for played in floor.play(range(-(-deals // UNIT)))])
+    units = list(floor.play(range(-(-deals // UNIT))))
+    rows = np.concatenate([played.rows for played in units])
+    faults = [fault for played in units for fault in played.faults]
     rows = rows[rows["seating"] == rows["deal"] % len(floor.seatings)]
     first = rows["agent"] == 0
     others = np.where(first, 0, rows["score"]).sum(axis=1) / (rules.players - 1)
@@ -97,6 +99,8 @@ def against_itself(name: str, rules: Rules, deals: int, seed: int) -> Finding:
     mean = margins.mean()
     half = t.ppf((1 + LEVEL) / 2, deals - 1) * margins.std(ddof=1) / np.sqrt(deals)
     told = f"{deals} deals: {mean:+.1f} points a deal ({mean - half:+.1f} to {mean + half:+.1f} at {100 * LEVEL:.1f}%)"
+    if faults:
+        return Finding("against itself", False, f"{told}, but it forfeited {len(faults)} times: {faults[0]['message']}")
     return Finding("against itself", bool(abs(mean) <= half), told)
 
 
@@ -106,10 +110,10 @@ def hidden_and_company(name: str, rules: Rules, deals: int, seed: int) -> list[F
 
     agent = make(name)
     floor = Redealing({name: agent, f"{name} again": agent}, deals, seed, rules)
-    for _ in floor.play(range(-(-deals // UNIT))):
-        pass
+    faults = sum(len(played.faults) for played in floor.play(range(-(-deals // UNIT))))
     told = f"{floor.asked} decisions with hidden cards dealt anew, other hands than before in {floor.differed} of them"
-    findings = [Finding("hidden cards", floor.changed == 0, f"{told}: {floor.changed} choices changed")]
+    told += f": {floor.changed} choices changed" + (f"; it forfeited {faults} times" if faults else "")
+    findings = [Finding("hidden cards", floor.changed == 0 and not faults, told)]
     return [*findings, company(agent, *floor.sample(seed))]
 
 
@@ -176,7 +180,7 @@ def company(agent: Agent, observations: np.ndarray, masks: np.ndarray, keys: np.
         first = ask(np.arange(B))
         changed = {way: int((ask(order) != first[order]).sum()) for way, order in asked.items()}
         changed["alone"] = sum(int(ask(np.array([i]))[0] != first[i]) for i in range(B))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Finding("company", False, f"{B} decisions asked: act failed: {type(error).__name__}: {error}")
     told = f"{B} decisions asked " + ", ".join(f"{way} ({count} changed)" for way, count in changed.items())
     return Finding("company", not any(changed.values()), told)

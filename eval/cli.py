@@ -156,6 +156,9 @@ def _one_line(box: str) -> str:
         elif text:
             parts[-1].append(text)
     told = " ".join(parts[0]).rstrip(".") or "wrong arguments"
+    told = re.sub(
+        r"no type matching (.*?) could be instantiated from (.*?)\.? Got errors: .*", r"expected \1, got \2", told
+    )
     # A check of the dataclass itself, which names its field, comes under a name that is tyro's own.
     told, own = re.subn(r"^Error parsing \S*dummy\S*: ", "", told)
     if own:

@@ -12,7 +12,7 @@ from eval.audit import Finding, audited
 from eval.behaviour import FIGURES
 from eval.files import write_text
 from eval.pictures import PAIRS, PICTURE, RATINGS, draw_pairs, draw_points, draw_ratings
-from eval.report import interval, looked, percent, read_result
+from eval.report import RESULT, interval, looked, percent, read_result
 from eval.store import FAULTS, PAGE
 from jolly_env.rules import Rules
 
@@ -27,11 +27,20 @@ LEAST_DEALS: Final = 10
 def write_report(folder: Path, *, audit: bool = True) -> tuple[list[Path], bool]:
     """Write the page and its pictures into the folder of a run; return their paths, and whether the audits passed.
 
-    ``ValueError`` if there is no result, or one of an older version.
+    ``ValueError`` if there is no result, or one that is damaged or of an older version.
     """
+    result = read_result(folder)
+    try:
+        return _write_page(result, folder, audit=audit)
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+        # The figures are taken on trust, hundreds of them, and each may be of another form than it was written in.
+        raise ValueError(f"{folder / RESULT}: damaged, no page can be made of it: {error!r}; run it again") from error
+
+
+def _write_page(result: dict[str, Any], folder: Path, *, audit: bool) -> tuple[list[Path], bool]:
+    """Write the page of a result that is whole; any error may come of one that is not."""
     from jinja2 import Environment
 
-    result = read_result(folder)
     pictures = {"points": folder / PICTURE, "ratings": folder / RATINGS, "pairs": folder / PAIRS}
     for draw, path in zip((draw_points, draw_ratings, draw_pairs), pictures.values(), strict=True):
         draw(result, path)

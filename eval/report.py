@@ -27,13 +27,31 @@ def save(result: dict[str, Any], folder: Path) -> list[Path]:
 def read_result(folder: Path) -> dict[str, Any]:
     """Return the result in a folder; ``ValueError`` if it is none that a report can be made of."""
     path = folder / RESULT
+    if folder.is_file():
+        raise ValueError(f"{folder}: a file; name the folder of a run")
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ValueError(f"{folder}: there is no {RESULT} in it; python -m eval run writes one") from None
     except ValueError as error:
         raise ValueError(f"{path}: not JSON: {error}") from None
-    missing = {"names", "agents", "pairs", "matrix", "ratings", "behaviour", "luck", "faults", "level"} - set(result)
+    if not isinstance(result, dict):
+        raise ValueError(f"{path}: not a result")
+    missing = {
+        "deals",
+        "rounds",
+        "players",
+        "seed",
+        "names",
+        "agents",
+        "pairs",
+        "matrix",
+        "ratings",
+        "behaviour",
+        "luck",
+        "faults",
+        "level",
+    } - set(result)
     if missing:
         raise ValueError(f"{path}: made by an older version, without {', '.join(sorted(missing))}; run it again")
     return result

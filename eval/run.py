@@ -25,7 +25,7 @@ from eval.records import write_records
 from eval.report import RESULT, save, show
 from eval.statistics import summarise
 from eval.stopping import level
-from eval.store import LOCK, RUN, Store, clear, fingerprint, locked, read_run, source_hash
+from eval.store import LOCK, RUN, Store, clear, fingerprint, holds_training, locked, read_run, source_hash
 from eval.tournament import Meter, Tournament
 from eval.workers import Task, named_agents
 
@@ -204,6 +204,8 @@ def open_folder(out: Path | None, overwrite: bool = False) -> Path:
         folder = out
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"--out {folder}: not a folder")
+        if holds_training(folder):
+            raise ValueError(f"--out {folder}: holds a training run, which would be lost; name another --out")
         if (folder / RESULT).exists() and not (folder / RUN).exists() and not overwrite:
             raise ValueError(f"--out {folder}: there is a result already; name another --out, or add --overwrite")
         folder.mkdir(parents=True, exist_ok=True)

@@ -195,6 +195,11 @@ def read_run(folder: Path) -> dict[str, Any] | None:
     return run
 
 
+def holds_training(folder: Path) -> bool:
+    """Tell whether a folder is that of a training run, whose ``run.json`` is another."""
+    return any((folder / name).exists() for name in ("curve.csv", "last", "snapshots"))
+
+
 def clear(folder: Path) -> None:
     """Remove what a run has written in a folder, but for the lock and the result, which the next replaces."""
     shutil.rmtree(folder / PARTS, ignore_errors=True)

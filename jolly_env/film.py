@@ -158,7 +158,7 @@ def _suffix(path: Any, known: tuple[str, ...]) -> str:
     """Return the ending of a file's name; ``ValueError`` if it is not a known one."""
     suffix = Path(path).suffix.lower() if isinstance(path, str | Path) else None
     if suffix not in known:
-        raise ValueError(f"{path}: expected a file that ends with {' or '.join(known)}")
+        raise ValueError(f"film {str(path)!r}: expected a file that ends with {' or '.join(known)}")
     return suffix
 
 

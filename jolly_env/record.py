@@ -180,7 +180,10 @@ def check(record: Any, name: str | None = None) -> Game:
 def replace_file(path: str | Path, data: bytes) -> None:
     """Write a file beside ``path`` and rename it to that; on an ``OSError`` nothing of it remains."""
     path = _path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -190,9 +193,11 @@ def replace_file(path: str | Path, data: bytes) -> None:
         os.umask(mask)
         Path(temporary).chmod(0o666 & ~mask)
         Path(temporary).replace(path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()
+        if isinstance(error, OSError):  # it names the user's file, not ours beside it
+            error.filename, error.filename2 = str(path), None
         raise
 
 

@@ -6,8 +6,11 @@ The form is that of table/PROTOCOL.md. Nothing here decides who may see what is 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from jolly_env.cards import RANKS, card
 from jolly_env.game import Game
@@ -88,26 +91,32 @@ def frame(game: Game, names: Sequence[str], n: int, text: str | None, seat: int 
 
 
 def _melds(state: Any) -> list[dict[str, Any]]:
-    """Return the melds of a state, read as whole arrays: this is done at every move of every table."""
+    """Return the melds of a state."""
     count, turn = int(state["meld_count"]), int(state["turn"])
-    names = ("meld_kind", "meld_base", "meld_low", "meld_turn", "meld_cards", "meld_seats")
-    melds = []
-    for kind, base, low, laid_in, cards, seats in zip(*(state[name][:count].tolist() for name in names), strict=True):
-        run = kind == MeldKind.RUN
-        melds.append(
-            {
-                "set": not run,
-                "base": base,
-                "low": low if run else 0,
-                "fresh": laid_in == turn,
-                "cards": [
-                    [laid, card(base, slot % RANKS) if run else laid, seats[slot]]
-                    for slot, laid in enumerate(cards)
-                    if laid >= 0
-                ],
-            }
-        )
-    return melds
+    facts = [state[name][:count].tolist() for name in ("meld_kind", "meld_base", "meld_low", "meld_turn")]
+    laid = [cards.tobytes() for cards in state["meld_cards"][:count]]
+    by = [seats.tobytes() for seats in state["meld_seats"][:count]]
+    return [
+        _meld(kind == MeldKind.RUN, base, low, laid_in == turn, cards, seats)
+        for kind, base, low, laid_in, cards, seats in zip(*facts, laid, by, strict=True)
+    ]
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _meld(run: bool, base: int, low: int, fresh: bool, laid: bytes, by: bytes) -> dict[str, Any]:
+    """Return a meld, which most moves at a table leave as it was; ``laid`` and ``by`` are bytes of its slots."""
+    cards, seats = np.frombuffer(laid, dtype=np.int16).tolist(), np.frombuffer(by, dtype=np.int16).tolist()
+    return {
+        "set": not run,
+        "base": base,
+        "low": low if run else 0,
+        "fresh": fresh,
+        "cards": [
+            [number, card(base, slot % RANKS) if run else number, seats[slot]]
+            for slot, number in enumerate(cards)
+            if number >= 0
+        ],
+    }
 
 
 def _outcome(game: Game) -> dict[str, Any]:

@@ -70,6 +70,18 @@ class Moody(RandomAgent):
     def act(self, observations, masks, keys):
         return super().act(observations, masks, keys + keys.sum())
 
+class Raising:
+    """Never chooses."""
+
+    def act(self, observations, masks, keys):
+        raise OSError("no")
+
+class Leaving:
+    """Ends the program."""
+
+    def act(self, observations, masks, keys):
+        raise SystemExit(3)
+
 class Counting(RandomAgent):
     """Chooses by how often it was asked."""
     calls = 0
@@ -117,6 +129,13 @@ def test_the_cards_dealt_anew_are_others_and_games_go_on_as_before():
 def test_agents_that_depend_on_company_are_caught(name, words, bots):
     company = hidden_and_company(f"{bots}:{name}", SHORT, 2, 3)[1]
     assert not company.passed and words not in company.told
+
+
+@pytest.mark.parametrize("name", ["Raising", "Leaving"])
+def test_an_agent_that_only_forfeits_passes_nothing(name, bots, capsys):
+    assert main(["audit", f"{bots}:{name}", "--deals", "40", "--rules", "max_turns=10"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3 and all(line.startswith("FAILED") for line in lines)
 
 
 def test_an_agent_that_is_not_its_own_equal_fails(monkeypatch):

@@ -115,6 +115,36 @@ def test_a_report_of_nothing(held, word, tmp_path, capsys):
     assert word in err and err.count("\n") == 1
 
 
+def test_a_report_of_a_damaged_result_is_one_line(folder, tmp_path, capsys):
+    """Whatever figure is missing or of another form: the file is named, and there is no traceback."""
+    whole = json.loads((folder / "result.json").read_text())
+    for key in whole:
+        for damaged in ([], {}, None, "x"):
+            (tmp_path / "result.json").write_text(json.dumps({**whole, key: damaged}))
+            code = main(["report", str(tmp_path), "--no-audit"])
+            err = capsys.readouterr().err
+            assert code == 0 or (code == 2 and "result.json" in err and err.count("\n") == 1), (key, damaged, err)
+    (tmp_path / "result.json").write_text(json.dumps({key: whole[key] for key in whole if key != "deals"}))
+    assert main(["report", str(tmp_path)]) == 2
+    assert main(["report", str(tmp_path / "result.json")]) == 2
+    assert "name the folder" in capsys.readouterr().err
+
+
+def test_a_training_run_and_an_evaluation_keep_out_of_each_others_folders(folder, tmp_path, capsys):
+    from train.__main__ import main as train
+
+    (tmp_path / "last").mkdir()
+    (tmp_path / "run.json").write_text('{"config": {}}')
+    for more in ([], ["--overwrite"]):
+        assert main(["run", "greedy", "random", "--deals", "2", "--out", str(tmp_path), *more]) == 2
+        assert "holds a training run" in capsys.readouterr().err
+    assert (tmp_path / "run.json").read_text() == '{"config": {}}'
+    assert train(["run", "--preset", "quick", "--out", str(folder)]) == 2
+    assert "holds an evaluation" in capsys.readouterr().err
+    assert train(["resume", str(folder)]) == 2
+    assert "not the folder of a training run" in capsys.readouterr().err
+
+
 # --- protocols
 
 

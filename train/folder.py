@@ -19,6 +19,8 @@ def check_new(folder: Path) -> None:
         raise ValueError(f"--out {folder}: not a folder")
     if not folder.exists() or all(path.name == LOCK for path in folder.iterdir()):
         return
+    if (folder / "result.json").exists():
+        raise ValueError(f"--out {folder}: holds an evaluation; name another")
     if (folder / ARGUMENTS).exists() and not has_checkpoint(folder):
         raise ValueError(f"--out {folder}: holds a run that ended before its first checkpoint; delete it first")
     hint = f"; resume it (python -m train resume {folder})" if has_checkpoint(folder) else ""
@@ -34,8 +36,12 @@ def read_config(folder: Path) -> Config:
     """Return the settings of the run in ``folder``; ``ValueError`` if there is none that can be resumed."""
     path = folder / ARGUMENTS
     if not path.is_file():
-        raise ValueError(f"{folder}: not a run folder: it has no {ARGUMENTS}")
+        above = folder.resolve().parent
+        hint = f"; did you mean {folder.parent}?" if (above / ARGUMENTS).is_file() else ""
+        raise ValueError(f"{folder}: not a run folder: it has no {ARGUMENTS}{hint}")
     saved = read_json(path)
+    if isinstance(saved, dict) and "config" not in saved:
+        raise ValueError(f"{folder}: not the folder of a training run: {ARGUMENTS} is that of something else")
     config = Config.from_json(path, saved.get("config") if isinstance(saved, dict) else saved)
     if not has_checkpoint(folder):
         raise ValueError(f"{folder}: no checkpoint {LAST!r} to resume from; delete the folder and run anew")

@@ -5,6 +5,7 @@ Example: python docs/howto/cleanrl_ppo.py --total-timesteps 400000 --opponent gr
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
 
@@ -146,4 +147,7 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args, description=__doc__))
+    try:
+        main(tyro.cli(Args, description=__doc__))
+    except ValueError as error:
+        sys.exit(f"error: {error}")

@@ -5,6 +5,7 @@ Example: python docs/howto/tianshou_dqn.py --epochs 10 --opponent greedy
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import gymnasium
@@ -113,4 +114,7 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args, description=__doc__))
+    try:
+        main(tyro.cli(Args, description=__doc__))
+    except ValueError as error:
+        sys.exit(f"error: {error}")
