@@ -20,7 +20,7 @@ from eval.files import write_text
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "docs" / "openspiel.md"]
+PAGES = [README, ROOT / "docs" / "openspiel.md", ROOT / "docs" / "table.md"]
 RESULTS = ROOT / "benchmarks" / "results"
 BLOCK = re.compile(r"(<!-- figures:(\w+) -->\n).*?(<!-- /figures -->)", re.DOTALL)
 
@@ -109,11 +109,22 @@ def tiny_block(result: dict[str, Any]) -> list[str]:
     return lines
 
 
+def table_block(result: dict[str, Any]) -> list[str]:
+    """Return the lines of how soon the table's server answers."""
+    waits = result["milliseconds"]
+    lines = [f"| {result['tables']} tables of four, {result['moves_a_second']:.0f} moves a second | |", "|---|--:|"]
+    lines.append(f"| answered within 100 ms | **{100 * result['ratio']:.1f}%** |")
+    lines += [f"| {name} | {waits[name]:.0f} ms |" for name in ("median", "95%", "99%")]
+    cores = result["machine"]["cores"]
+    return [*lines, "", f"Server and persons share {cores} cores; a move is answered when the next view has come back."]
+
+
 BLOCKS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "engine": engine_block,
     "train": train_block,
     "demo": demo_block,
     "tiny": tiny_block,
+    "table": table_block,
 }
 COMMANDS = {name: f"python -m benchmarks.{name} --json benchmarks/results/{name}.json" for name in BLOCKS}
 COMMANDS["demo"] = "make demo"

@@ -35,6 +35,8 @@ class Options:
     """Another agent that may be chosen, as for python -m eval run: a run folder, weights, or a file and class."""
     data: Path = Path("runs/table")
     """Folder for tables, results and records."""
+    pace: float = 0.7
+    """Seconds that an agent's action takes where persons play, so that they can follow."""
     processes: int = 1
     """Processes in which agents think."""
 

@@ -29,9 +29,8 @@ from table.study import read_position
 from table.thinking import Thinkers
 
 LOG: Final = logging.getLogger("table")
-PACE: Final = 0.7
-"""Seconds that an agent's action stands before the next thing happens, where persons look on."""
 PACE_ALONE: Final = 0.05
+"""Seconds between the actions of agents that play alone."""
 AWAY: Final = 600.0
 """Seconds that a table waits for a person who is away, before the clock goes on."""
 BREAK: Final = 60.0
@@ -106,9 +105,15 @@ class Place:
 class Hall:
     """The tables of a server."""
 
-    def __init__(self, store: Store, thinkers: Thinkers, agents: Iterable[tuple[str, str]], records: Path) -> None:
-        """Take what was stored; ``agents`` are names that may be asked for, weakest first, with what they do."""
-        self.store, self.thinkers, self.records = store, thinkers, records
+    def __init__(
+        self, store: Store, thinkers: Thinkers, agents: Iterable[tuple[str, str]], records: Path, pace: float
+    ) -> None:
+        """Take what was stored.
+
+        ``agents`` are names that may be asked for, weakest first, with what they do; at a table with persons an
+        agent's action takes ``pace`` seconds, so that they can follow.
+        """
+        self.store, self.thinkers, self.records, self.pace = store, thinkers, records, pace
         self.agents = dict(agents)
         self.persons = {person.id: person for person in store.persons()}
         self._tokens = {person.token: person.id for person in self.persons.values() if person.token is not None}
@@ -390,7 +395,8 @@ class Hall:
     async def _begin_if_full(self, place: Place) -> None:
         """Begin to play once no seat is free."""
         if place.room.state == WAITING and place.room.free_seat() is None:
-            await self._happen(place, {"kind": "began", "seed": secrets.randbits(63)})
+            seed = secrets.randbits(52)  # which a browser's numbers hold exactly, so that it can pass a record on
+            await self._happen(place, {"kind": "began", "seed": seed})
 
     async def _deal_if_ready(self, place: Place) -> None:
         """Deal the next round once all persons have pressed Continue."""
@@ -450,7 +456,7 @@ class Hall:
             began = time.monotonic()
             version = room.moves
             action = await self._agents_action(room, mover.name)
-            pace = PACE_ALONE if room.alone else PACE
+            pace = PACE_ALONE if room.alone else self.pace
             await asyncio.sleep(max(0.0, pace - (time.monotonic() - began)))
             async with place.lock:
                 if room.moves == version:

@@ -36,13 +36,15 @@ def serve(options: Options) -> int:
         raise ValueError(f"--port {options.port}: expected a number from 0 to 65535")
     if options.processes < 1:
         raise ValueError(f"--processes {options.processes}: expected at least 1")
+    if not 0 <= options.pace <= 60:
+        raise ValueError(f"--pace {options.pace}: expected 0 to 60 seconds")
     agents = agents_to_choose(options.agents)
     if options.against and options.against not in agents:
         raise ValueError(f"--against {options.against}: expected one of {', '.join(agents)}; --agents adds others")
     options.data.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(_listen(options.host, options.port)) as listening, locked(options.data, "--data"):
         store = Store(options.data / DATABASE)
-        hall = Hall(store, Thinkers(options.processes), agents.items(), options.data / RECORDS)
+        hall = Hall(store, Thinkers(options.processes), agents.items(), options.data / RECORDS, options.pace)
         app = make_app(hall, options.host)
         logging.basicConfig(format="%(message)s", level=logging.WARNING)
         config = uvicorn.Config(

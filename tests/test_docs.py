@@ -62,7 +62,9 @@ def test_links_lead_somewhere(page: Path):
 def commands(page: Path) -> list[str]:
     """Return the commands of ours that a page shows, lines that go on joined."""
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")
-    return re.findall(r"(?:^|`)(?:\.venv/bin/)?(python -m (?:train|eval|benchmarks)[^`\n#|]*)", text, re.MULTILINE)
+    return re.findall(
+        r"(?:^|`)(?:\.venv/bin/)?(python -m (?:train|eval|table|benchmarks)[^`\n#|]*)", text, re.MULTILINE
+    )
 
 
 SHOWN = sorted({command.strip() for page in PAGES for command in commands(page)})
@@ -79,6 +81,11 @@ def test_a_command_is_one_that_exists(command: str, monkeypatch: pytest.MonkeyPa
     module, words = words[0], words[1:]
     if module in ("train", "eval"):
         _parse_command(module, words, monkeypatch)
+    elif module == "table":
+        from eval.cli import parse_one
+        from table.__main__ import Options
+
+        parse_one(Options, module, words)
     else:
         _parse_benchmark(module, words)
 
