@@ -165,6 +165,15 @@ def test_a_new_game_is_opened_and_played_to_its_end(server, visit):
     assert json.loads(Path(download.value.path()).read_text()) == document
 
 
+def test_one_address_begins_a_game_against_an_agent(server, visit):
+    """The address that ``python -m table --against NAME`` opens."""
+    page = visit(None, "#/play/planner")
+    page.locator("dialog input").fill("Ada")
+    page.locator("dialog button").first.click()
+    expect(page.locator(".hand .fan .card")).to_have_count(13)
+    assert "planner" in page.locator(".side").inner_text()
+
+
 def test_a_mark_tells_whose_turn_it_is(sit, server, visit):
     """An exclamation mark for the own turn, an arrow when it is another's; time left, target, points."""
     page = sit({"hands": ["6d 9d 8c Kc", "2c 3d 9h"]}, others=("person",), seconds=60, target=250)
@@ -351,7 +360,7 @@ def test_by_invitation(server, visit):
     refused = visit(bob, f"#/table/{made['table']}")
     expect(refused.locator(".ended, .toast").first).to_be_visible()
     welcome = visit(bob, f"#/table/{made['table']}?invite={made['invite']}")
-    welcome.locator(".waiting button, .join, button.main").first.click()
+    welcome.locator("#take-seat").click()
     expect(welcome.locator(".hand .fan .card")).to_have_count(13)
 
 

@@ -2,6 +2,7 @@
 
 import { button, el, set, toast } from './dom.js';
 import { openLobby } from './lobby.js';
+import { api } from './net.js';
 import { failure } from './people.js';
 import { known, openTable } from './table.js';
 import { LANGUAGES, chooseLanguage, currentLanguage, loadTexts, t } from './text.js';
@@ -22,7 +23,7 @@ async function route() {
   for (const box of document.querySelectorAll('dialog.box')) box.remove();
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const [kind, ...rest] = path.split('/');
-  const view = kind === 'table' && rest[0] ? 'table' : kind === 'study' ? 'study' : 'lobby';
+  const view = kind === 'table' && rest[0] ? 'table' : kind === 'study' ? 'study' : kind === 'play' && rest[0] ? 'play' : 'lobby';
   document.body.dataset.view = view;
   root.replaceChildren();
   document.title = t('title');
@@ -42,6 +43,12 @@ async function route() {
 async function open(view, rest, query) {
   const place = el('div', { class: 'view' });
   root.append(place);
+  if (view === 'play') {
+    await known();
+    const made = await api('POST', '/api/tables', { seats: ['person', decodeURIComponent(rest.join('/'))] });
+    location.replace(`#/table/${made.table}`);
+    return null;
+  }
   if (view === 'table') {
     await known();
     return openTable(place, rest[0], new URLSearchParams(query).get('invite'));
