@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cli import DONE, FAILED, importing, main_guard, parse
+from eval.cli import DONE, FAILED, importing, main_guard, parse, with_address
 
 with importing():
     import tyro
@@ -46,6 +46,9 @@ class Run:
     """Begin anew in a folder that holds a run already."""
     workers: int | None = None
     """Processes; by default one a core. The result does not depend on it."""
+    ray: str | None = None
+    """Play on a Ray cluster: auto, the one that this machine is part of; an address; or without one, Ray on this
+    machine with as many processors as --workers. The result does not depend on it."""
     records: int = 0
     """Write this many games, the first, as records into records/ of the folder: python -m eval replay shows them."""
     rules: str = ""
@@ -111,7 +114,8 @@ COMMANDS = {"run": Run, "report": Report, "audit": Audit, "replay": Replay}
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
-    options: Run | Report | Audit | Replay = parse(COMMANDS, "python -m eval", "Measure how well agents play.", argv)
+    given = with_address(argv)
+    options: Run | Report | Audit | Replay = parse(COMMANDS, "python -m eval", "Measure how well agents play.", given)
     # Imported only now, so that --help need not wait for numba.
     if isinstance(options, Replay):
         from eval.replay import film, replay

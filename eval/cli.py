@@ -123,6 +123,15 @@ def parse(
         return tyro.extras.subcommand_cli_from_dict(dict(commands), prog=prog, description=description, args=argv)
 
 
+def with_address(argv: Sequence[str]) -> list[str]:
+    """Return a command line in which ``--ray`` has an address: "local" where none is given."""
+    given = list(argv)
+    for place, word in enumerate(given):
+        if word == "--ray" and (place + 1 == len(given) or given[place + 1].startswith("-")):
+            return [*given[: place + 1], "local", *given[place + 1 :]]
+    return given
+
+
 def parse_one(options: type[T], prog: str, argv: Sequence[str]) -> T:
     """Return the options of a command that has no others beneath it; the rest as in :func:`parse`."""
     import tyro

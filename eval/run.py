@@ -22,6 +22,7 @@ from eval.origin import origin
 from eval.protocol import chosen, told
 from eval.ratings import matrix, rating_figures
 from eval.records import write_records
+from eval.remote import connected, import_ray
 from eval.report import RESULT, save, show
 from eval.statistics import summarise
 from eval.stopping import level
@@ -86,6 +87,8 @@ def _check(options: Run) -> None:
         raise ValueError(f"--workers {options.workers}: expected a whole number of at least 1")
     if options.records < 0:
         raise ValueError(f"--records {options.records}: expected a whole number of at least 0")
+    if options.ray is not None:
+        import_ray()
     if options.half_width is not None and not options.half_width > 0:
         raise ValueError(f"--half-width {options.half_width}: expected points, more than 0")
 
@@ -104,8 +107,16 @@ def _go_on(options: Run, tournament: Tournament, made: dict[str, Any]) -> int:
     for path in store.damaged:
         print(f"{path} is damaged; what it held is played again", file=sys.stderr)
     begin, before = time.perf_counter(), read_made(store.folder, made) if tournament.over else {}
-    with catch_interrupts() as interrupts, Meter(tournament) as meter:
-        tournament.play(options.workers or cores(), interrupts, meter.tell)
+    if options.ray is None:
+        with catch_interrupts() as interrupts, Meter(tournament) as meter:
+            tournament.play(options.workers or cores(), interrupts, meter.tell)
+    else:
+        with (
+            connected(options.ray, options.workers) as ray,
+            catch_interrupts() as interrupts,
+            Meter(tournament) as meter,
+        ):
+            tournament.play_remotely(ray, interrupts, meter.tell)
     if not tournament.deals:
         rest = "the same command goes on with what is saved" if store.units else "nothing to save"
         print(f"stopped before the first {UNIT} deals were played in all seatings; {rest}", file=sys.stderr)

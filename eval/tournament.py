@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, Final
 
 import numpy as np
 
+from eval import remote
 from eval.arena import UNIT, Played
 from eval.rounds import Games
 from eval.stopping import schedule, widest
@@ -58,11 +59,19 @@ class Tournament:
 
     def play(self, workers: int, stop: Any, on_progress: Callable[[int, int], None] | None = None) -> None:
         """Play on until there is enough, or ``stop`` turns true; ``OSError`` if what is over can't be saved."""
-        missing = self.missing()
-        if self.over:
-            return
-        workers = min(workers, len(missing))
-        units = play_units(self.task, self.agents, iter(missing), workers, stop=stop, on_progress=on_progress)
+        workers = min(workers, len(self.missing()))
+        if not self.over:
+            units = iter(self.missing())
+            self._take(play_units(self.task, self.agents, units, workers, stop=stop, on_progress=on_progress))
+
+    def play_remotely(self, ray: Any, stop: Any, on_progress: Callable[[int, int], None] | None = None) -> None:
+        """Play on as :meth:`play` does, on the cluster that Ray is connected to."""
+        if not self.over:
+            units = iter(self.missing())
+            self._take(remote.play_units(ray, self.task, units, stop=stop, on_progress=on_progress))
+
+    def _take(self, units: Generator[Played]) -> None:
+        """Keep units as they end, until there is enough."""
         with contextlib.closing(units):
             for played in units:
                 self.store.add(played)

@@ -43,9 +43,13 @@ export function makeBoard(on = {}) {
     const before = view && view.table === next.table && view.round === next.round ? snapshot() : null;
     const old = view;
     view = next;
-    if (!old || old.version !== next.version) { fits = []; hinted = null; }
+    if (!old || next.version === undefined || old.version !== next.version) {
+      fits = [];
+      hinted = null;
+    }
     element.dataset.players = String(view.players.length);
     element.dataset.state = view.state;
+    set(element, 'data-many', (view.melds?.length ?? 0) > (innerWidth < 620 ? 5 : 10));
     drawPlayers();
     drawPiles();
     redrawMelds();
@@ -139,6 +143,7 @@ export function makeBoard(on = {}) {
     const { seat, action } = view.last;
     const mine = seat === view.you;
     for (const node of [...row.children, ...melds.querySelectorAll('.card')]) {
+      if (!before.laid.has(node) && node.closest('.melds')) node.scrollIntoView({ block: 'nearest' });
       if (!before.laid.has(node)) fly(node, (mine && from?.(Number(/** @type {HTMLElement} */ (node).dataset.card))) || placeOf(seat));
     }
     if (mine) return;
@@ -191,6 +196,12 @@ export function makeBoard(on = {}) {
       near.sort((a, b) => distance(a) - distance(b));
       arrows.forEach((arrow) => arrow.classList.toggle('near', arrow === near[0]));
       return near.length > 0 ? Number(near[0].dataset.action) : null;
+    },
+    /** Bring melds into sight that are further up or down, while something is dragged at the edge. @param {number} y */
+    scrollNear(y) {
+      const box = middle.getBoundingClientRect();
+      if (y > box.top - 10 && y < box.top + 36) middle.scrollTop -= 8;
+      else if (y < box.bottom + 10 && y > box.bottom - 36) middle.scrollTop += 8;
     },
     overRow: (/** @type {number} */ x, /** @type {number} */ y) => over(piles, x, y, 8),
     overMiddle: (/** @type {number} */ x, /** @type {number} */ y) => over(middle, x, y),

@@ -26,6 +26,7 @@ export function makeHand(on) {
   let made = 0, store = '', round = -1, canPlay = false, focus = '';
   /** @type {Item|null} */
   let dragged = null;
+  let pickedAt = 0;
   /** @type {number|null} */
   let hinted = null;
   /** @type {Map<string, string>} */
@@ -163,6 +164,7 @@ export function makeHand(on) {
     draggable(node, {
       start() {
         dragged = item;
+        pickedAt = visible().indexOf(item);
         node.classList.add('dragging');
         on.pick(item);
         return true;
@@ -171,9 +173,10 @@ export function makeHand(on) {
         const home = box.getBoundingClientRect();
         node.style.transform = `translate(${x - home.left - node.offsetWidth / 2}px, ${y - home.top - node.offsetHeight * 0.6}px)`;
         placed.set(item.key, node.style.transform);
-        if (y > home.top - 16) {
-          const to = fanLayout(box, visible().length).indexAt(x - home.left, y - home.top);
-          if (visible().indexOf(item) !== to) { moveTo(item, to); render(); }
+        const to = y > home.top - 16 ? fanLayout(box, visible().length).indexAt(x - home.left, y - home.top) : pickedAt;
+        if (visible().indexOf(item) !== to) {
+          moveTo(item, to);
+          render();
         }
         on.drag(item, x, y);
       },

@@ -214,6 +214,7 @@ export function makePlay({ hand, board, send, changed }) {
 
   /** @param {Item} item @param {number} x @param {number} y */
   function dragging(item, x, y) {
+    board.scrollNear(y);
     board.fitAt(x, y);
     board.lightRow(inPhase('play') && view.legal.includes(DISCARD + item.card) && board.overRow(x, y));
   }

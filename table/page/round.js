@@ -28,7 +28,8 @@ export function makeRound(on) {
     element.replaceChildren(...fill(view));
     if (!element.open) {
       element.show();
-      /** @type {HTMLElement|null} */ (element.querySelector('#continue, .main'))?.focus();
+      /** @type {HTMLElement|null} */ (element.querySelector('#continue, .main'))?.focus({ preventScroll: true });
+      element.scrollTop = 0;
     } else if (hadFocus) /** @type {HTMLElement|null} */ (element.querySelector('button:not(:disabled)'))?.focus();
   }
 

@@ -11,11 +11,13 @@ const KEPT = 'jolly.setup';
 export function makeSetup() {
   /** @type {{name: string, about: string, rating: number}[]} */
   let agents = [];
+  /** @type {string[]} */
+  let before = [];
   const seats = [0, 1, 2, 3].map((i) => {
     const choice = el('select', { id: `seat-${i}` });
     const about = el('p', { class: 'dim seat-about', id: `seat-${i}-about` });
     choice.setAttribute('aria-describedby', about.id);
-    choice.addEventListener('change', renew);
+    choice.addEventListener('change', () => changed(i));
     return { choice, about, element: el('div', { class: 'seat-choice' }, el('label', { for: choice.id, text: t('setup.seat', { n: i + 1 }) }), choice, about) };
   });
   const target = options('target', [['100', '100'], ['250', '250'], ['500', '500'], ['other', t('setup.other')], ['', t('setup.one-round')]]);
@@ -42,7 +44,7 @@ export function makeSetup() {
     let kept = {};
     try { kept = JSON.parse(localStorage.getItem(KEPT) ?? '{}'); } catch { /* nothing was kept */ }
     seats.forEach((seat, i) => {
-      const people = i === 0 ? [['me', t('setup.me')], ['person', t('setup.person')]] : [['person', t('setup.person')]];
+      const people = [['me', t('setup.me')], ['person', t('setup.person')]];
       const nobody = i >= 2 ? [['', t('setup.nobody')]] : [];
       seat.choice.replaceChildren(...[...nobody, ...people].map(([value, text]) => el('option', { value, text })),
         el('optgroup', { label: t('setup.agents') }, ...agents.map((agent) => el('option', { value: agent.name, text: t('setup.agent', { name: agent.name, rating: Math.round(agent.rating) }) }))));
@@ -54,7 +56,15 @@ export function makeSetup() {
     renew();
   }
 
+  /** One sits only once: whoever takes another seat swaps. @param {number} i */
+  function changed(i) {
+    const other = seats.findIndex((seat, j) => j !== i && seat.choice.value === 'me');
+    if (seats[i].choice.value === 'me' && other >= 0) seats[other].choice.value = other < 2 && before[i] === '' ? 'person' : before[i];
+    renew();
+  }
+
   function renew() {
+    before = seats.map((seat) => seat.choice.value);
     other.hidden = target.value !== 'other';
     invitedLine.hidden = !seats.some((seat) => seat.choice.value === 'person');
     for (const { choice, about } of seats) {

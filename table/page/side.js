@@ -59,7 +59,7 @@ export function makeSide(on) {
     say(target, view.target === null ? t('target.none') : t('target.is', { n: view.target }));
     invite.hidden = view.state !== 'waiting';
     sync(points, view.players, (/** @type {any} */ player) => `${player.seat}`,
-      (player) => el('tr', {}, el('th', { scope: 'row' }, seatDot(player.seat), button('', () => on.info(player.seat), { class: 'link' })), el('td'), el('td')),
+      (player) => el('tr', {}, el('th', { scope: 'row' }, el('div', {}, seatDot(player.seat), button('', () => on.info(player.seat), { class: 'link' }))), el('td'), el('td')),
       (row, player) => {
         const name = /** @type {HTMLButtonElement} */ (row.querySelector('button'));
         say(name, player.kind === 'free' ? t('seat.free') : player.name);
