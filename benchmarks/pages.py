@@ -20,7 +20,7 @@ from eval.files import write_text
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "docs" / "openspiel.md", ROOT / "docs" / "table.md"]
+PAGES = [README, ROOT / "docs" / "openspiel.md", ROOT / "docs" / "table.md", ROOT / "docs" / "cluster.md"]
 RESULTS = ROOT / "benchmarks" / "results"
 BLOCK = re.compile(r"(<!-- figures:(\w+) -->\n).*?(<!-- /figures -->)", re.DOTALL)
 
@@ -119,12 +119,38 @@ def table_block(result: dict[str, Any]) -> list[str]:
     return [*lines, "", f"Server and persons share {cores} cores; a move is answered when the next view has come back."]
 
 
+def ray_block(result: dict[str, Any]) -> list[str]:
+    """Return the lines of what Ray costs, and how far it would carry."""
+    rounds = result["rounds"]
+    lines = ["| planner against greedy, two cores | µs a round |", "|---|--:|"]
+    lines += [
+        f"| {n} local process{'es' * (n != '1')} | {_grouped(1e6 * s / rounds)} |"
+        for n, s in result["local_seconds"].items()
+    ]
+    lines += [
+        f"| Ray, {n} worker{'s' * (n != '1')} | {_grouped(1e6 * s / rounds)} |"
+        for n, s in result["ray_seconds"].items()
+    ]
+    hand, unit = 1000 * result["handing_out_seconds"], 1000 * result["unit_seconds"]
+    lines += [
+        "",
+        f"A unit takes {unit:.0f} ms of a worker and {hand:.1f} ms of the process that hands out and writes. The model:",
+        "",
+    ]
+    lines += ["| cores | units a second | of what the cores could do |", "|--:|--:|--:|"]
+    lines += [
+        f"| {n} | {row['units_a_second']:.0f} | {100 * row['efficiency']:.0f}% |" for n, row in result["model"].items()
+    ]
+    return [*lines, "", f"It saturates at {result['saturates_at_cores']:.0f} cores with these agents."]
+
+
 BLOCKS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "engine": engine_block,
     "train": train_block,
     "demo": demo_block,
     "tiny": tiny_block,
     "table": table_block,
+    "ray": ray_block,
 }
 COMMANDS = {name: f"python -m benchmarks.{name} --json benchmarks/results/{name}.json" for name in BLOCKS}
 COMMANDS["demo"] = "make demo"

@@ -1,4 +1,4 @@
-"""The server: HTTP and WebSockets in front of the hall, and who may ask at all. The form is in table/PROTOCOL.md."""
+"""The server: HTTP and WebSockets before the hall, and who may ask at all. The form is in docs/table-protocol.md."""
 
 from __future__ import annotations
 

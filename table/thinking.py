@@ -97,7 +97,7 @@ def choose(name: str, observation: bytes, mask: bytes, key: int) -> int:
 
 
 def think(name: str, observation: bytes, mask: bytes, key: int, texts: dict[int, str]) -> dict[str, Any]:
-    """Return a THOUGHT (table/PROTOCOL.md) of an agent about a decision, from what its seat sees.
+    """Return a THOUGHT (docs/table-protocol.md) of an agent about a decision, from what its seat sees.
 
     Its value is the mean margin, in points, of playing on to the end of the round in worlds that agree with the
     observation, with this agent at every seat.

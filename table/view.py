@@ -1,6 +1,6 @@
 """What is shown of a game as JSON: what everybody may see, and what one seat or a watcher sees besides.
 
-The form is that of table/PROTOCOL.md. Nothing here decides who may see what is not his own: :func:`frame` and
+The form is that of docs/table-protocol.md. Nothing here decides who may see what is not his own: :func:`frame` and
 ``open_hands`` are for positions without a person at the table.
 """
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval.cli import INTERRUPTED, catch_interrupts, importing, main_guard, parse
+from eval.cli import INTERRUPTED, catch_interrupts, importing, main_guard, parse, with_address
 
 with importing():
     import tyro
@@ -82,20 +82,63 @@ class Tune:
     """Processes side by side."""
 
 
-COMMANDS = {"run": Run, "resume": Resume, "tune": Tune}
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """Search for good settings of training, in runs of which poor ones are stopped early.
+
+    Each trial is a run in a folder of its own; what is known of all is kept, and the same command goes on. The folder
+    gets sweep.json, with the best settings and the command that trains by them, and sweep.png.
+
+    Example: python -m train sweep --over learning_rate=1e-4..3e-3:log --over hold=0..0.3 --out runs/sweep --trials 12
+    """
+
+    out: Path
+    """Folder of the search; on a cluster one that all nodes see."""
+    over: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """A setting and where to look for it: NAME=LOW..HIGH, NAME=LOW..HIGH:log, or NAME=A,B,C. May be given often."""
+    settings: str = "--preset quick --evaluate-every 8"
+    """What all runs have in common, as for python -m train run."""
+    anchor: str = ""
+    """The points against this agent count; by default the last that the runs are measured against."""
+    trials: int = 20
+    """Trials in all, with those of a search that is gone on with."""
+    workers: int = 1
+    """Trials side by side."""
+    seed: int = 1
+    """Seed of the search."""
+    ray: str | None = None
+    """Run the trials on a Ray cluster: auto, an address, or without one, Ray on this machine."""
+
+
+COMMANDS = {"run": Run, "resume": Resume, "tune": Tune, "sweep": Sweep}
 
 
 @main_guard
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
     argv = sys.argv[1:] if argv is None else argv
-    words = with_preset(argv) if argv[:1] == ["run"] else argv
-    options: Run | Resume | Tune = parse(COMMANDS, "python -m train", "Train agents by self-play; tune bots.", words)
+    words = with_preset(argv) if argv[:1] == ["run"] else with_address(_joined(argv))
+    options: Run | Resume | Tune | Sweep = parse(
+        COMMANDS, "python -m train", "Train agents by self-play; tune bots.", words
+    )
+    if isinstance(options, Sweep):
+        from train.sweep import sweep
+
+        return sweep(options, argv)
     if isinstance(options, Tune):
         from train.tune import tune  # here, so that --help need not wait for numba
 
         return tune(options, argv)
     return learn(options, argv)
+
+
+def _joined(argv: Sequence[str]) -> list[str]:
+    """Return a command line in which ``--settings`` and its value, which begins with dashes, too, are one word."""
+    given = list(argv)
+    if "--settings" in given[:-1]:
+        at = given.index("--settings")
+        given[at : at + 2] = [f"--settings={given[at + 1]}"]
+    return given
 
 
 def learn(options: Run | Resume, argv: Sequence[str]) -> int:
