@@ -35,6 +35,8 @@ AWAY: Final = 600.0
 """Seconds that a table waits for a person who is away, before the clock goes on."""
 BREAK: Final = 60.0
 """Seconds after a round in which persons with a clock press Continue; then it goes on by itself."""
+WAITING_QUESTIONS: Final = 24
+"""Questions of studies and hints that may wait."""
 MOST_TABLES: Final = 2000
 MOST_OF_ONE: Final = 20
 MOST_ALONE: Final = 8
@@ -114,6 +116,8 @@ class Hall:
         agent's action takes ``pace`` seconds, so that they can follow.
         """
         self.store, self.thinkers, self.records, self.pace = store, thinkers, records, pace
+        self.scholars = Thinkers(1, most=WAITING_QUESTIONS)
+        """Who answers what is asked beside play, so that no question holds up an agent's turn."""
         self.agents = dict(agents)
         self.persons = {person.id: person for person in store.persons()}
         self._tokens = {person.token: person.id for person in self.persons.values() if person.token is not None}
@@ -136,6 +140,7 @@ class Hall:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self.thinkers.close()
+        self.scholars.close()
         self.store.close()
 
     # Persons
@@ -363,7 +368,7 @@ class Hall:
         texts = {int(action): game.format(int(action)) for action in game.legal_actions()}
         seen, mask = game.observe(seat).tobytes(), game.mask().tobytes()
         try:
-            return await self.thinkers.ask(thinking.think, name, seen, mask, game.decision_key(seat), texts)
+            return await self.scholars.ask(thinking.think, name, seen, mask, game.decision_key(seat), texts)
         except Exception as error:
             LOG.warning("agent %s could not think: %s", name, error)
             raise Refused("no-answer", f"{name} did not answer.", 503) from None
@@ -373,8 +378,15 @@ class Hall:
         if not place.room.watch:
             raise Refused("not-open", "Hands are hidden while persons play here.", 403)
         events = await asyncio.to_thread(self.store.events, place.room.id)
-        found = await self.thinkers.ask(frames, place.room.id, events, after)
+        found = await self.answer(frames, place.room.id, events, after)
         return {"frames": found, "next": found[-1]["n"] if found else after}
+
+    async def answer(self, question: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a function says in a process beside play; ``Refused`` if it does not."""
+        try:
+            return await self.scholars.ask(question, *arguments)
+        except RuntimeError as error:
+            raise Refused("no-answer", str(error), 503) from None
 
     # What happens at a table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -387,27 +387,19 @@ def _add_routes(app: FastAPI) -> None:
 
     @app.post("/api/study/position")
     async def position(request: Request, body: Position) -> Response:
-        return answer(await _asked(request, study.position_frame, body.position))
+        return answer(await hall_of(request).answer(study.position_frame, body.position))
 
     @app.post("/api/study/step")
     async def step(request: Request, body: Step) -> Response:
-        return answer(await _asked(request, study.step_frame, body.position, body.action))
+        return answer(await hall_of(request).answer(study.step_frame, body.position, body.action))
 
     @app.post("/api/study/record")
     async def record(request: Request, body: Played) -> Response:
-        return answer(await _asked(request, study.record_frames, body.record, body.round))
+        return answer(await hall_of(request).answer(study.record_frames, body.record, body.round))
 
     @app.post("/api/study/think")
     async def think(request: Request, body: Annotated[Thinking, Body()]) -> Response:
         return answer(await hall_of(request).think(body.position, body.agent))
-
-
-async def _asked(request: Request, question: Callable[..., Any], *arguments: Any) -> Any:
-    """Let a process do what takes a while."""
-    try:
-        return await hall_of(request).thinkers.ask(question, *arguments)
-    except RuntimeError as error:
-        raise Refused("no-answer", str(error), 503) from None
 
 
 async def _serve(websocket: WebSocket, hall: Hall, table: str) -> None:

@@ -33,23 +33,29 @@ SHOWN: Final = 12
 class Thinkers:
     """Processes that ask agents."""
 
-    def __init__(self, processes: int = 2) -> None:
-        """Make ready; processes start with the first question."""
-        self._processes = processes
+    def __init__(self, processes: int, most: float = float("inf")) -> None:
+        """Make ready; processes start with the first question. At most so many questions wait."""
+        self._processes, self._most = processes, most
+        self._waiting = 0
         self._pool: ProcessPoolExecutor | None = None
 
     async def ask(self, question: Callable[..., Answer], *arguments: Any) -> Answer:
-        """Return what a function says in a process; ``TimeoutError`` or ``RuntimeError`` if it does not.
+        """Return what a function says in a process; ``RuntimeError`` if it does not, or if too many questions wait.
 
         A process that has died or does not come back is replaced, with all that was asked.
         """
+        if self._waiting >= self._most:
+            raise RuntimeError("too many questions at once; ask again in a while")
         pool = self._pool or self._start()
+        self._waiting += 1
         try:
             return await asyncio.wait_for(asyncio.wrap_future(pool.submit(question, *arguments)), PATIENCE)
         except (TimeoutError, BrokenProcessPool) as error:
             if pool is self._pool:
                 self.close()
             raise RuntimeError(f"no answer: {type(error).__name__}") from None
+        finally:
+            self._waiting -= 1
 
     def close(self) -> None:
         """End the processes, whatever they do."""

@@ -1,10 +1,16 @@
-// How a round ended, in a line above the table.
+// A line about a frame: whose turn it is, or how the round ended.
 
 import { s } from './study-text.js';
 import { minus, signed, t } from './text.js';
 
+/** Say whose turn it is, or how it ended. @param {any} view */
+export function statusLine(view) {
+  if (view.outcome) return outcomeLine(view);
+  return s(view.phase === 'draw' ? 'status.draw' : 'status.play', { round: view.round + 1, turn: view.turn, name: view.players[view.seat].name });
+}
+
 /** Say how the round of a view ended. @param {any} view */
-export function outcomeLine(view) {
+function outcomeLine(view) {
   const { closer, ending, hand_jolly: jolly, scores, totals, winners } = view.outcome;
   const name = (/** @type {number} */ seat) => view.players[seat].name;
   const how = closer === null ? t(ending === 'exhausted' ? 'ending.exhausted' : 'ending.cut-off') : t(jolly ? 'ending.jolly.other' : 'ending.closed.other', { name: name(closer) });

@@ -3,22 +3,10 @@
 import { el, set } from './dom.js';
 import { openPosition } from './study-position.js';
 import { openRecord } from './study-record.js';
-import { loadStudyTexts, s } from './study-text.js';
+import { prepare, s } from './study-text.js';
 import { openHome, openWatch } from './study-watch.js';
 
 const TABS = /** @type {const} */ ([['', 'tab.watch'], ['record', 'tab.record'], ['position', 'tab.position']]);
-
-/** Load the sheet of the study once, and wait for it, so that nothing jumps. */
-function loadSheet() {
-  if (document.getElementById('study-sheet')) return Promise.resolve();
-  const link = el('link', { id: 'study-sheet', rel: 'stylesheet', href: '/static/study.css' });
-  const loaded = new Promise((resolve) => {
-    link.addEventListener('load', resolve);
-    link.addEventListener('error', resolve);
-  });
-  document.head.append(link);
-  return loaded;
-}
 
 /**
  * Open the study in an element; returns what closes it.
@@ -27,7 +15,7 @@ function loadSheet() {
  */
 export async function open(root, rest = '') {
   const [kind = '', id = ''] = (Array.isArray(rest) ? rest.join('/') : rest).replace(/^\/+/, '').split('/');
-  await Promise.all([loadSheet(), loadStudyTexts()]);
+  await prepare();
   const tabs = el('nav', { class: 'study-tabs', 'aria-label': s('tabs') }, ...TABS.map(([path, key]) => {
     const tab = el('a', { href: path ? `#/study/${path}` : '#/study', text: s(key) });
     if (path === (kind === 'table' ? '' : kind)) set(tab, 'aria-current', 'page');
