@@ -209,7 +209,7 @@ def _serve(
 
 def _work(task: Task, line: Connection) -> None:
     """Play units, in a process of its own, until there are no more or nobody listens."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     games = rounds = 0
     told = time.monotonic()
 
@@ -243,7 +243,7 @@ def _work(task: Task, line: Connection) -> None:
         return
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """End this process when the one that started it has ended, however that came."""
     parent = multiprocessing.parent_process()
     assert parent is not None

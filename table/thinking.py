@@ -76,10 +76,14 @@ class Thinkers:
 
 
 def _begin() -> None:
-    """Leave Ctrl-C to the server, and a core to the others."""
+    """Leave Ctrl-C to the server, a core to the others, and end when the server has ended, however that came."""
     import os
     import signal
+    import threading
 
+    from eval.workers import end_with_parent
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 

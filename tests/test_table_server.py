@@ -400,6 +400,27 @@ def test_kill_and_start_again_same_table_same_turn(tmp_path: Path):
         assert server.stop() in (0, 130)
 
 
+def test_a_kill_leaves_no_process_behind(tmp_path: Path):
+    def children(pid: int) -> list[int]:
+        found = [int(text) for text in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        return found + [grand for child in found for grand in children(child)]
+
+    with serving(tmp_path) as server:
+        one = Person(server, "One")
+        wire = one.at(one.table("person", "greedy"))
+        wire.my_turn()
+        wire.send(type="hint", agent="greedy")
+        wire.until(lambda message: message["type"] == "hint", wait=60)
+        assert server.process is not None
+        left = children(server.process.pid)
+        assert left
+        server.kill()
+        end = time.monotonic() + 15
+        while time.monotonic() < end and any(Path(f"/proc/{pid}").exists() for pid in left):
+            time.sleep(0.1)
+        assert not [pid for pid in left if Path(f"/proc/{pid}").exists()]
+
+
 def test_kills_in_the_middle_of_play_lose_nothing_that_was_shown(tmp_path: Path):
     with serving(tmp_path) as server:
         one = Person(server, "One")

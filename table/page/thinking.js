@@ -13,6 +13,8 @@ import { why } from './study-share.js';
 export const prepareThoughts = prepare;
 
 const KEPT = 'jolly.study.agent';
+/** Questions that may be open at once, since an agent may take its time. */
+const AT_ONCE = 2;
 /** Actions of which a thought tells at most. */
 const MOST = 12;
 /** Milliseconds that one has to stay at a frame before an agent is asked. */
@@ -82,7 +84,9 @@ export function makeThinking() {
   let next = null;
   /** @type {any} */
   let timer = 0;
-  let asking = false, closed = false;
+  let closed = false;
+  /** @type {{frame: any, agent: string}[]} questions that are not answered yet */
+  let open = [];
   /** @type {{name: string, about: string}[]} */
   let agents = [];
 
@@ -113,11 +117,12 @@ export function makeThinking() {
     timer = setTimeout(ask, STAY);
   }
 
-  /** One question at a time; the frame that is shown when the answer comes is asked about next. */
+  /** Few questions at a time; the frame that is shown when an answer comes is asked about next. */
   async function ask() {
-    if (asking || closed || !frame || !choice.value) return;
     const asked = frame, agent = choice.value;
-    asking = true;
+    if (closed || !asked || !agent || open.length >= AT_ONCE || open.some((one) => one.frame === asked && one.agent === agent)) return;
+    const question = { frame: asked, agent };
+    open.push(question);
     /** @type {any} */
     let found;
     try {
@@ -125,7 +130,7 @@ export function makeThinking() {
     } catch (error) {
       found = { wrong: why(error, failure), again: true };
     }
-    asking = false;
+    open = open.filter((one) => one !== question);
     if (closed) return;
     const answers = known.get(asked) ?? new Map();
     if (!found.again) known.set(asked, answers.set(agent, found));
