@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import functools
 import multiprocessing
+import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -24,8 +25,8 @@ WORLDS: Final = 200
 """Worlds that a belief is the mean of."""
 PLAYOUTS: Final = 48
 """Worlds that are played out for a value."""
-LONGEST: Final = 4000
-"""Decisions after which a playout is given up."""
+LONGEST: Final = 12.0
+"""Seconds after which a value is given up, as of an agent that searches."""
 SHOWN: Final = 12
 """Actions of which a thought tells."""
 
@@ -150,13 +151,13 @@ def think(name: str, observation: bytes, mask: bytes, key: int, texts: dict[int,
 
 
 def _value(agent: Any, worlds: np.ndarray, seat: int) -> float | None:
-    """Return the mean margin of a seat over worlds played out to the end of the round; None if one has no end."""
+    """Return the mean margin of a seat over worlds played out to the end of the round; None if that takes too long."""
     from jolly_env.agent import ask
     from jolly_env.batch import Batch
 
     batch = Batch.from_states(worlds, auto_reset=False)
     live = np.arange(len(worlds))
-    total, steps = np.zeros(len(worlds)), 0
+    total, end = np.zeros(len(worlds)), time.monotonic() + LONGEST
     while live.size:
         actions = ask(agent, batch.observations[live].copy(), batch.masks[live].copy(), batch.keys[live].copy())
         batch.step(actions, live)
@@ -166,7 +167,6 @@ def _value(agent: Any, worlds: np.ndarray, seat: int) -> float | None:
         others = (scores.sum(axis=1) - scores[:, seat]) / (scores.shape[1] - 1)
         total[ended] = scores[:, seat] - others
         live = live[~over]
-        steps += 1
-        if steps > LONGEST:
+        if time.monotonic() > end:
             return None
     return round(float(total.mean()), 1)

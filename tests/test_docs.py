@@ -92,7 +92,7 @@ def test_a_command_is_one_that_exists(command: str, monkeypatch: pytest.MonkeyPa
 
 def _parse_command(module: str, words: list[str], monkeypatch: pytest.MonkeyPatch):
     """Parse the arguments of ``python -m train`` or ``python -m eval``."""
-    from eval.cli import parse
+    from eval.cli import parse, with_address
     from train.config import with_preset
 
     main = importlib.import_module(f"{module}.__main__")
@@ -100,7 +100,7 @@ def _parse_command(module: str, words: list[str], monkeypatch: pytest.MonkeyPatc
     if len(words) == 1 or "--help" in words:
         return
     words = [word for word in words if word != "…"]
-    parse(main.COMMANDS, module, "", with_preset(words) if module == "train" else words)
+    parse(main.COMMANDS, module, "", with_preset(words) if words[0] == "run" and module == "train" else with_address(words))
 
 
 def _parse_benchmark(module: str, words: list[str]):

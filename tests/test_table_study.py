@@ -30,6 +30,7 @@ def pause(page: Page) -> None:
 
 def test_agents_are_watched_back_and_forth(server, visit):  # noqa: F811
     page = visit(Person(server, "Ada"), "#/study")
+    page.select_option("#watch-target", "250")
     page.click("#watch-create")
     expect(page.locator(".moves li").nth(12)).to_be_attached(timeout=30_000)
     pause(page)

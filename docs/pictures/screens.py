@@ -82,10 +82,12 @@ def study(browser: Browser, person: Person, options: dict[str, Any]) -> None:
     """Take the picture of a study with thoughts."""
     table = person.post("/api/tables", {"seats": ["champion", "planner"], "target": None})["table"]
     page = page_of(browser, person, f"#/study/table/{table}", **options)
-    page.wait_for_timeout(6000)
+    page.locator(".moves li").nth(9).wait_for(timeout=60_000)
+    page.click("#to-start")
+    page.locator(".moves li[data-n='5']").click()
     page.select_option("#think-agent", "champion")
     page.locator(".probability").first.wait_for(timeout=120_000)
-    page.wait_for_timeout(500)
+    page.wait_for_timeout(1500)
     page.screenshot(path=FOLDER / "table-study.png")
 
 

@@ -1,23 +1,10 @@
-// The words of the study (those of the page where they are merged in, else lang/en-study.json) and its sheet.
+// The words of the study, and its sheet.
 
 import { el } from './dom.js';
-import { has, t } from './text.js';
+import { t } from './text.js';
 
-/** @type {Record<string, string>} */
-let own = {};
-
-/** Load the study's own words, unless the page has them. */
-async function loadStudyTexts() {
-  if (has('study.title') || own['study.title']) return;
-  try {
-    const answer = await fetch('/static/lang/en-study.json');
-    if (answer.ok) own = await answer.json();
-  } catch { /* the keys are shown then */ }
-}
-
-/** Load the words and the sheet of the study, and wait for them, so that nothing jumps. Once is enough, but more often does no harm. */
+/** Load the sheet of the study, and wait for it, so that nothing jumps. Once is enough, but more often does no harm. */
 export async function prepare() {
-  const words = loadStudyTexts();
   if (!document.getElementById('study-sheet')) {
     const link = el('link', { id: 'study-sheet', rel: 'stylesheet', href: '/static/study.css' });
     const loaded = new Promise((done) => {
@@ -27,7 +14,6 @@ export async function prepare() {
     document.head.append(link);
     await loaded;
   }
-  await words;
 }
 
 /**
@@ -35,8 +21,5 @@ export async function prepare() {
  * @param {string} key @param {Record<string, string|number>} [values]
  */
 export function s(key, values = {}) {
-  const name = `study.${key}`;
-  if (has(name) || has(`${name}.other`)) return t(name, values);
-  const found = (typeof values.n === 'number' ? own[`${name}.${values.n === 1 ? 'one' : 'other'}`] : undefined) ?? own[name] ?? name;
-  return found.replace(/\{(\w+)\}/g, (whole, word) => (word in values ? String(values[word]) : whole));
+  return t(`study.${key}`, values);
 }
