@@ -35,7 +35,7 @@ export async function chooseLanguage(code) {
 async function use(code) {
   words = code === 'en' ? english : await read(code);
   language = code;
-  plural = new Intl.PluralRules(code);
+  plural = new Intl.PluralRules(code === 'pt' ? 'pt-PT' : code);
   document.documentElement.lang = code;
 }
 
