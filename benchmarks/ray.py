@@ -33,7 +33,7 @@ CORES: Final = (10, 100, 1000)
 class Options(machine.Options):
     """The options of the command."""
 
-    deals: int = 3000
+    deals: int = 10_000
     """Deals of each measurement, in both seatings."""
     repeats: int = 3
     """Measurements, of which the median is taken."""
