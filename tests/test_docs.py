@@ -100,7 +100,12 @@ def _parse_command(module: str, words: list[str], monkeypatch: pytest.MonkeyPatc
     if len(words) == 1 or "--help" in words:
         return
     words = [word for word in words if word != "…"]
-    parse(main.COMMANDS, module, "", with_preset(words) if words[0] == "run" and module == "train" else with_address(words))
+    parse(
+        main.COMMANDS,
+        module,
+        "",
+        with_preset(words) if words[0] == "run" and module == "train" else with_address(words),
+    )
 
 
 def _parse_benchmark(module: str, words: list[str]):
