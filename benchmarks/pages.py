@@ -134,7 +134,7 @@ def ray_block(result: dict[str, Any]) -> list[str]:
     hand, unit = 1000 * result["handing_out_seconds"], 1000 * result["unit_seconds"]
     lines += [
         "",
-        f"A unit takes {unit:.0f} ms of a worker and {hand:.1f} ms of the process that hands out and writes. The model:",
+        f"A unit takes a worker {unit:.0f} ms and the process that hands out and writes {hand:.1f} ms. The model:",
         "",
     ]
     lines += ["| cores | units a second | of what the cores could do |", "|--:|--:|--:|"]
