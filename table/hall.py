@@ -150,7 +150,7 @@ class Hall:
         token = secrets.token_urlsafe(32)
         mu, sigma = ratings.newcomer()
         person = Person(secrets.token_urlsafe(9), _hash(token), checked_name(name), mu, sigma)
-        await self.store.write([_put(person)])
+        await self._keep([_put(person)])
         self.persons[person.id] = person
         self._tokens[_hash(token)] = person.id
         return person, token
@@ -162,7 +162,7 @@ class Hall:
     async def rename(self, person: Person, name: Any) -> None:
         """Give a person another name, at tables that it sits down at from now on."""
         changed = Person(**{**vars(person), "name": checked_name(name)})
-        await self.store.write([_put(changed)])
+        await self._keep([_put(changed)])
         person.name = changed.name
 
     def agent(self, name: str) -> Person:
@@ -221,7 +221,7 @@ class Hall:
             ("insert into tables (id, made_by) values (?, ?)", (table, person.id)),
             _event(table, 0, made),
         ]
-        await self.store.write(statements)
+        await self._keep(statements)
         place = self._enter(room)
         async with place.lock:
             await self._begin_if_full(place)
@@ -392,17 +392,23 @@ class Hall:
 
     async def _happen(self, place: Place, event: Event, after: Game | None = None, *, show: bool = True) -> None:
         """Store an event, apply it, and show what came of it; ``Refused`` if it can't be stored."""
-        try:
-            await self.store.write([_event(place.room.id, place.events, event)])
-        except OSError as error:
-            LOG.error("%s", error)
-            raise Refused("not-stored", f"This can't be stored, so it did not happen: {error}", 503) from None
+        await self._keep([_event(place.room.id, place.events, event)])
         place.events += 1
         place.room.apply(event, after)
         if place.room.state == FINISHED and event["kind"] == "played":
             await self._finish(place)
         if show:
             self._moved(place)
+
+    async def _keep(self, statements: list[Statement]) -> None:
+        """Store something; ``Refused`` if it can't be, on a full disk for one."""
+        try:
+            await self.store.write(statements)
+        except OSError as error:
+            LOG.error("%s", error)
+            raise Refused(
+                "not-stored", "This can't be stored, so it did not happen; the disk may be full.", 503
+            ) from None
 
     async def _begin_if_full(self, place: Place) -> None:
         """Begin to play once no seat is free."""

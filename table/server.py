@@ -164,7 +164,8 @@ class Guard:
             return
         if scope["type"] == "websocket":
             websocket = WebSocket(scope, receive, send)
-            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # a connection may be gone at any moment
+            # A connection may be gone at any moment, and the server may end in the middle.
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError, asyncio.CancelledError):
                 await websocket.accept()
                 await _serve(websocket, self.hall, scope["path"].removeprefix("/ws/"))
             return

@@ -21,6 +21,8 @@ import numpy as np
 Answer = TypeVar("Answer")
 PATIENCE: Final = 60.0
 """Seconds that an agent may think about one decision."""
+TRIES: Final = 3
+"""Times that a question is asked, where its process dies: perhaps of what somebody else had asked."""
 WORLDS: Final = 200
 """Worlds that a belief is the mean of."""
 PLAYOUTS: Final = 48
@@ -47,26 +49,35 @@ class Thinkers:
         """
         if self._waiting >= self._most:
             raise RuntimeError("too many questions at once; ask again in a while")
-        pool = self._pool or self._start()
         self._waiting += 1
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(pool.submit(question, *arguments)), PATIENCE)
+            for _ in range(TRIES - 1):
+                with contextlib.suppress(BrokenProcessPool):
+                    return await self._asked(question, *arguments)
+            return await self._asked(question, *arguments)
         except (TimeoutError, BrokenProcessPool) as error:
-            if pool is self._pool:
-                self.close()
             raise RuntimeError(f"no answer: {type(error).__name__}") from None
         finally:
             self._waiting -= 1
+
+    async def _asked(self, question: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Ask once; processes that have died, or of which one does not come back, are given up."""
+        pool = self._pool or self._start()
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(pool.submit(question, *arguments)), PATIENCE)
+        except (TimeoutError, BrokenProcessPool):
+            if pool is self._pool:
+                self.close()
+            raise
 
     def close(self) -> None:
         """End the processes, whatever they do."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            workers = list((pool._processes or {}).values())
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in workers:
+            for worker in list((pool._processes or {}).values()):
                 with contextlib.suppress(OSError):
                     worker.kill()
+            pool.shutdown(wait=True, cancel_futures=True)  # which is quick, as nobody is left to wait for
 
     def _start(self) -> ProcessPoolExecutor:
         """Start the processes."""
@@ -104,7 +115,10 @@ def choose(name: str, observation: bytes, mask: bytes, key: int) -> int:
 
     seen = np.frombuffer(observation, dtype=OBSERVATION).copy()
     legal = np.frombuffer(mask, dtype=np.int8)[None].copy()
-    return int(ask(_agent(name), seen, legal, np.array([key], dtype=np.uint64))[0])
+    try:
+        return int(ask(_agent(name), seen, legal, np.array([key], dtype=np.uint64))[0])
+    except SystemExit as stop:
+        raise RuntimeError(f"it ended the program: {stop}") from None
 
 
 def think(name: str, observation: bytes, mask: bytes, key: int, texts: dict[int, str]) -> dict[str, Any]:

@@ -400,6 +400,49 @@ def test_kill_and_start_again_same_table_same_turn(tmp_path: Path):
         assert server.stop() in (0, 130)
 
 
+def test_an_agent_that_dies_costs_only_itself(tmp_path: Path):
+    bots = tmp_path / "bots.py"
+    bots.write_text(
+        "import os\nclass Dying:\n    def act(self, observations, masks, keys):\n        os._exit(1)\n"
+        "class Leaving:\n    def act(self, observations, masks, keys):\n        raise SystemExit(3)\n"
+    )
+    names = [f"{bots}:{name}" for name in ("Dying", "Leaving")]
+    with serving(tmp_path / "data", "--agents", names[0], "--agents", names[1], "--pace", "0") as server:
+        one = Person(server, "One")
+        for name in names:
+            wire = one.at(one.table(name, "person"))
+            view = wire.until(lambda m: m["type"] == "view" and m.get("seat") == 1, wait=60)
+            assert len(view["row"]) == 1  # the default was played
+        table = one.table("random", "greedy", target=None)
+        end = Wire(server, table, None).until(lambda m: m.get("state") == "finished", wait=90)
+        assert end["outcome"]["ending"]
+
+
+def test_a_disk_that_is_full_is_told_and_nothing_happens(tmp_path: Path):
+    import asyncio
+
+    from table.hall import Hall
+    from table.refused import Refused
+    from table.store import Store
+    from table.thinking import Thinkers
+
+    async def try_it() -> None:
+        store = Store(tmp_path / "table.sqlite")
+        hall = Hall(store, Thinkers(1), [("greedy", "")], tmp_path, 0)
+        person, _ = await hall.welcome("One")
+        store._file.execute("pragma max_page_count = 1")  # no room for more
+        with pytest.raises(Refused, match="disk may be full"):
+            for _ in range(200):
+                await hall.welcome("x" * 20)
+        with pytest.raises(Refused, match="disk may be full"):
+            for _ in range(50):
+                await hall.rename(person, "y" * 24)
+                await hall.welcome("x" * 20)
+        await hall.close()
+
+    asyncio.run(try_it())
+
+
 def test_a_kill_leaves_no_process_behind(tmp_path: Path):
     def children(pid: int) -> list[int]:
         found = [int(text) for text in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
