@@ -40,7 +40,8 @@ WAITING_QUESTIONS: Final = 24
 MOST_TABLES: Final = 2000
 MOST_OF_ONE: Final = 20
 MOST_ALONE: Final = 8
-"""Tables that are not finished: in all, made by one person, played by agents alone."""
+MOST_ALONE_OF_ONE: Final = 4
+"""Tables that are not finished: in all, made by one person; played by agents alone, in all, and made by one person."""
 NAME_LENGTH: Final = 24
 
 Show = Callable[[dict[str, Any]], None]
@@ -130,8 +131,8 @@ class Hall:
                 place = self._enter(Room.from_events(table, self.store.events(table)))
                 if place.room.state == FINISHED:  # the program ended between the last action and the result
                     await self._finish(place)
-            except (ValueError, KeyError, TypeError, StopIteration) as error:
-                LOG.error("table %s can't be read and is left alone: %s", table, error)
+            except Exception as error:  # whatever a damaged row holds, the other tables go on
+                LOG.error("table %s can't be read and is left alone: %r", table, error)
 
     async def close(self) -> None:
         """Stop driving; all that has happened is stored already."""
@@ -193,10 +194,14 @@ class Hall:
     ) -> Place:
         """Make a table; play begins as soon as no seat is free."""
         open_rooms = [place.room for place in self.places.values() if place.room.state != FINISHED]
+        mine = [room for room in open_rooms if room.made_by == person.id]
         alone = all(seat != "person" for seat in seats)
-        if len(open_rooms) >= MOST_TABLES or sum(room.made_by == person.id for room in open_rooms) >= MOST_OF_ONE:
+        if len(open_rooms) >= MOST_TABLES or len(mine) >= MOST_OF_ONE:
             raise Refused("too-many", "There are too many tables that are not finished; finish or leave one.", 429)
-        if alone and sum(room.alone for room in open_rooms) >= MOST_ALONE:
+        if alone and (
+            sum(room.alone for room in open_rooms) >= MOST_ALONE
+            or sum(room.alone for room in mine) >= MOST_ALONE_OF_ONE
+        ):
             raise Refused("too-many", "Agents play at enough tables already; wait until one is finished.", 429)
         if position is not None:
             game = read_position(position)
@@ -254,8 +259,10 @@ class Hall:
             mine = room.seat_of(me) is not None or (room.made_by == me and me is not None)
             if room.state == FINISHED and not mine:
                 continue
-            wanted = room.state == WAITING and room.invite is None and bool(place.guests)
-            if mine or room.alone or wanted or (room.state != WAITING and room.invite is None):
+            # Who has set a position up knows all hands of it, so such a table is for those who get its link.
+            listed = room.invite is None and room.position is None
+            wanted = listed and room.state == WAITING and bool(place.guests)
+            if mine or room.alone or wanted or (listed and room.state != WAITING):
                 found.append((not mine, room.state == FINISHED, room.summary(me, place.here())))
         return [summary for _, _, summary in sorted(found, key=lambda row: row[:2])[:100]]
 
@@ -276,6 +283,11 @@ class Hall:
             if place.room.state != WAITING:
                 raise Refused("begun", "The game has begun; the table waits for you if you go.")
             await self._happen(place, {"kind": "left", "seat": seat})
+            if not any(seat.kind == "person" for seat in place.room.seats):  # nobody waits: the table is given up
+                await self._keep([("update tables set finished = 1 where id = ?", (place.room.id,))])
+                self.places.pop(place.room.id, None)
+                if place.task is not None:
+                    place.task.cancel()
 
     async def play(self, place: Place, player: str | None, actions: list[int], at: int | None) -> None:
         """Play for a person."""
@@ -370,7 +382,7 @@ class Hall:
         try:
             return await self.scholars.ask(thinking.think, name, seen, mask, game.decision_key(seat), texts)
         except Exception as error:
-            LOG.warning("agent %s could not think: %s", name, error)
+            LOG.warning("agent %s could not think: %.200s", name, error)
             raise Refused("no-answer", f"{name} did not answer.", 503) from None
 
     async def frames(self, place: Place, after: int) -> dict[str, Any]:
@@ -385,6 +397,8 @@ class Hall:
         """Return what a function says in a process beside play; ``Refused`` if it does not."""
         try:
             return await self.scholars.ask(question, *arguments)
+        except RecursionError:
+            raise Refused("too-deep", "This document is nested too deeply.", 400) from None
         except RuntimeError as error:
             raise Refused("no-answer", str(error), 503) from None
 
@@ -507,7 +521,7 @@ class Hall:
             seen, mask = game.observe(seat).tobytes(), game.mask().tobytes()
             action = await self.thinkers.ask(thinking.choose, name, seen, mask, game.decision_key(seat))
         except Exception as error:
-            LOG.warning("table %s: %s failed, and the default is played: %s", room.id, name, error)
+            LOG.warning("table %s: %s failed, and the default is played: %.200s", room.id, name, error)
             return room.default_actions()[0]
         if not game.is_legal(action):
             LOG.warning("table %s: %s chose %s, which is not legal; the default is played", room.id, name, action)

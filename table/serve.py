@@ -67,7 +67,10 @@ def serve(options: Options) -> int:
 def agents_to_choose(others: tuple[str, ...]) -> dict[str, str]:
     """Return who may be chosen, weakest first, with what each does; ``ValueError`` if one can't be made."""
     for name in others:
-        make(name)
+        try:
+            make(name)
+        except SystemExit as stop:
+            raise ValueError(f"--agents {name}: it ended the program: {stop}") from None
     return {**dict.fromkeys(others, "named on the command line"), **NAMES}
 
 

@@ -192,11 +192,14 @@ class Guard:
 
     def _refused(self, scope: Scope, headers: dict[str, str]) -> Refused | None:
         """Return why a request is turned away, if it is."""
-        host = headers.get("host", "")
-        if self.loopback and (urlsplit(f"//{host}").hostname or "") not in LOOPBACK:
+        host, origin = headers.get("host", ""), headers.get("origin")
+        try:
+            name, page = urlsplit(f"//{host}").hostname or "", None if origin is None else urlsplit(origin).netloc
+        except ValueError:
+            return Refused("bad-host", "Host or Origin is no address.", 400)
+        if self.loopback and name not in LOOPBACK:
             return Refused("bad-host", "This server answers to localhost only.", 403)
-        origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if page is not None and page != host:
             return Refused("bad-origin", "A page of another site may not use this table.", 403)
         if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD"):
             if not headers.get("content-type", "").startswith("application/json"):
@@ -228,8 +231,11 @@ def is_loopback(host: str) -> bool:
 
 
 def answer(content: Any, status: int = 200) -> Response:
-    """Return JSON."""
-    return Response(orjson.dumps(content), status, media_type="application/json")
+    """Return JSON; ``Refused`` for text that is none, as lone surrogates of a document that was handed in."""
+    try:
+        return Response(orjson.dumps(content), status, media_type="application/json")
+    except TypeError as error:
+        raise Refused("bad-text", f"This holds text that can't be sent: {error}", 400) from None
 
 
 def make_app(hall: Hall, host: str = "127.0.0.1") -> FastAPI:
@@ -442,7 +448,10 @@ async def _read(websocket: WebSocket, hall: Hall, place: Place, guest: Guest) ->
     messages, lines, hints = Allowance(100, 300), Allowance(1, 6), Allowance(0.5, 3)
     refusals = Allowance(5, 40)
     while True:
-        text = await websocket.receive_text()
+        try:
+            text = await websocket.receive_text()
+        except KeyError:  # bytes
+            text = ""
         if not messages.take():
             raise Refused("too-fast", "Too many messages.", 429)
         try:

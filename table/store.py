@@ -81,8 +81,11 @@ class Store:
 
     def persons(self) -> Iterator[Person]:
         """Return all who have ever played here."""
-        for row in self._file.execute("select id, token, name, mu, sigma, games, won from players"):
-            yield Person(*row)
+        try:
+            for row in self._file.execute("select id, token, name, mu, sigma, games, won from players"):
+                yield Person(*row)
+        except sqlite3.Error as error:
+            raise ValueError(f"{self.path}: damaged, or made by another version: {error}") from None
 
     def unfinished(self) -> list[str]:
         """Return the tables that are waiting or played."""

@@ -127,11 +127,18 @@ def think(name: str, observation: bytes, mask: bytes, key: int, texts: dict[int,
     Its value is the mean margin, in points, of playing on to the end of the round in worlds that agree with the
     observation, with this agent at every seat.
     """
+    try:
+        return _thought(_agent(name), name, observation, mask, key, texts)
+    except SystemExit as stop:
+        raise RuntimeError(f"it ended the program: {stop}") from None
+
+
+def _thought(agent: Any, name: str, observation: bytes, mask: bytes, key: int, texts: dict[int, str]) -> dict[str, Any]:
+    """Return what :func:`think` returns."""
     from agents.beliefs import sample_worlds
     from jolly_env.agent import probabilities
     from jolly_env.observation import OBSERVATION, rules_of
 
-    agent = _agent(name)
     seen = np.frombuffer(observation, dtype=OBSERVATION).copy()
     legal = np.frombuffer(mask, dtype=np.int8)[None].copy()
     if hasattr(agent, "scores"):  # a network: how it likes the actions, though it plays the best

@@ -400,6 +400,55 @@ def test_kill_and_start_again_same_table_same_turn(tmp_path: Path):
         assert server.stop() in (0, 130)
 
 
+def test_a_table_that_all_have_left_is_given_up(server):
+    one, two = Person(server, "One"), Person(server, "Two")
+    for _ in range(25):  # more than one person may have open
+        table = one.table("person", "person")
+        assert one.call("POST", f"/api/tables/{table}/leave").status_code == 200
+    assert one.call("GET", f"/api/tables/{table}").status_code == 404
+    assert not [row for row in one.call("GET", "/api/tables").json() if row["table"] == table]
+    made = [one.call("POST", "/api/tables", {"seats": ["greedy"] * 2, "target": 90_000}).status_code for _ in range(6)]
+    assert made.count(200) == 4  # one person does not take all tables of agents
+    assert two.call("POST", "/api/tables", {"seats": ["greedy"] * 2, "target": 1}).status_code == 200
+
+
+def test_a_table_that_was_set_up_is_only_for_its_link(server):
+    one, two = Person(server, "One"), Person(server, "Two")
+    position = {"phase": "play", "turn": 4, "hands": ["6d 7d 8d Kc", "2c"]}
+    table = one.table("person", "person", position=position)
+    wire = one.at(table)
+    assert wire.view()["set_up"]
+    assert table not in [row["table"] for row in two.call("GET", "/api/tables").json()]
+    assert two.sit(table).json()["set_up"]
+
+
+def test_odd_requests_are_refused(server):
+    assert httpx.get(server.address + "/", headers={"Host": "[::1"}).status_code == 400
+    assert httpx.get(server.address + "/", headers={"Origin": "http://[::1"}).status_code == 400
+    one = Person(server, "One")
+    wire = one.at(one.table("person", "person"))
+    wire.view()
+    wire.socket.send(b'{"type": "ping"}')
+    assert wire.refused() == "bad-message"
+    deep = json.loads("[" * 400 + "]" * 400)
+    for path, body in (("position", {"position": deep}), ("record", {"record": deep})):
+        assert httpx.post(f"{server.address}/api/study/{path}", json=body).status_code == 400
+
+
+def test_a_damaged_table_is_left_alone(tmp_path: Path):
+    import sqlite3
+
+    with serving(tmp_path) as server:
+        one = Person(server, "One")
+        tables = [one.table("person", "person") for _ in range(3)]
+    with sqlite3.connect(tmp_path / "table.sqlite") as file:
+        file.execute("insert into events values (?, 1, ?)", (tables[0], '{"kind": "left", "seat": 9}'))
+        file.execute("insert into events values (?, 1, ?)", (tables[1], '{"kind": "played", "actions": [0]}'))
+    with serving(tmp_path) as server:
+        one.server = server
+        assert one.call("GET", f"/api/tables/{tables[2]}").json()["state"] == "waiting"
+
+
 def test_an_agent_that_dies_costs_only_itself(tmp_path: Path):
     bots = tmp_path / "bots.py"
     bots.write_text(
