@@ -42,7 +42,7 @@ test: $(READY) browser ## Run all tests, with bounds checked in the kernels.
 browser: ## Install Debian's chromium for the tests of the table's page, where there is no browser and it may.
 	@for name in $(BROWSERS); do command -v $$name >/dev/null 2>&1 && exit 0; done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
-		apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends chromium >/dev/null; \
+		apt-get update -q >/dev/null 2>&1; DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends chromium >/dev/null; \
 	fi; \
 	for name in $(BROWSERS); do command -v $$name >/dev/null 2>&1 && exit 0; done; \
 	echo "No browser found (tried $(BROWSERS)): the tests of the table's page will fail. Install chromium." >&2
