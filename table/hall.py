@@ -15,13 +15,13 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from jolly_env import record
 from jolly_env.game import Game
 from table import ratings, thinking
+from table.place import AWAY, Guest, Place
 from table.refused import Refused
 from table.room import CHAT_LENGTH, FINISHED, PLAYING, ROUND_OVER, WAITING, Event, Room, Seat, frames
 from table.store import Person, Statement, Store
@@ -31,8 +31,6 @@ from table.thinking import Thinkers
 LOG: Final = logging.getLogger("table")
 PACE_ALONE: Final = 0.05
 """Seconds between the actions of agents that play alone."""
-AWAY: Final = 600.0
-"""Seconds that a table waits for a person who is away, before the clock goes on."""
 BREAK: Final = 60.0
 """Seconds after a round in which persons with a clock press Continue; then it goes on by itself."""
 WAITING_QUESTIONS: Final = 24
@@ -43,66 +41,6 @@ MOST_ALONE: Final = 8
 MOST_ALONE_OF_ONE: Final = 4
 """Tables that are not finished: in all, made by one person; played by agents alone, in all, and made by one person."""
 NAME_LENGTH: Final = 24
-
-Show = Callable[[dict[str, Any]], None]
-
-
-@dataclass(eq=False)
-class Guest:
-    """A connection to a table: who it is and how to show it something."""
-
-    player: str | None
-    show: Show
-
-
-@dataclass
-class Place:
-    """A room with what is not stored: who is there, its clock, the task that drives it."""
-
-    room: Room
-    guests: set[Guest] = field(default_factory=set)
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-    task: asyncio.Task[None] | None = None
-    events: int = 0
-    left: float | None = None
-    """Seconds that the move may take still, as of ``since``."""
-    since: float = 0.0
-    away: float | None = None
-    """When the person to move went away."""
-    turn: tuple[int, int, int] | None = None
-    """The turn that the clock is for."""
-
-    def here(self) -> set[int]:
-        """Return the seats of persons who are connected."""
-        seats = {self.room.seat_of(guest.player) for guest in self.guests}
-        return {seat for seat in seats if seat is not None}
-
-    def paused(self) -> bool:
-        """Tell whether the clock stands, because who is to move is away."""
-        game = self.room.game
-        if game is None or self.room.state != PLAYING or self.room.seats[game.seat].kind != "person":
-            return False
-        return game.seat not in self.here()
-
-    def wind(self, now: float) -> None:
-        """Let the clock run up to now, or begin anew with a new turn."""
-        room, game = self.room, self.room.game
-        if room.seconds is None or game is None or room.state != PLAYING:
-            self.left, self.turn = None, None
-            return
-        turn = int(game.state["round"]), int(game.state["turn"]), game.seat
-        if turn != self.turn:
-            self.turn, self.left, self.away = turn, float(room.seconds), None
-        elif self.left is not None:
-            stands = self.away is not None and now - self.away < AWAY
-            self.left -= 0.0 if stands else now - self.since
-        self.since = now
-        self.away = (self.away or now) if self.paused() else None
-
-    def milliseconds(self) -> int | None:
-        """Return what the page shows of the clock."""
-        return None if self.left is None else max(0, round(1000 * self.left))
 
 
 class Hall:
@@ -128,7 +66,8 @@ class Hall:
         """Go on with the tables that were not finished."""
         for table in self.store.unfinished():
             try:
-                place = self._enter(Room.from_events(table, self.store.events(table)))
+                events = self.store.events(table)
+                place = self._enter(Room.from_events(table, events), len(events))
                 if place.room.state == FINISHED:  # the program ended between the last action and the result
                     await self._finish(place)
             except Exception as error:  # whatever a damaged row holds, the other tables go on
@@ -227,7 +166,7 @@ class Hall:
             _event(table, 0, made),
         ]
         await self._keep(statements)
-        place = self._enter(room)
+        place = self._enter(room, 1)
         async with place.lock:
             await self._begin_if_full(place)
         return place
@@ -459,9 +398,9 @@ class Hall:
         except OSError as error:
             LOG.error("the result of table %s can't be stored: %s", room.id, error)
 
-    def _enter(self, room: Room) -> Place:
-        """Take a room in and drive it."""
-        place = self.places[room.id] = Place(room, events=len(self.store.events(room.id)))
+    def _enter(self, room: Room, events: int) -> Place:
+        """Take a room in, of which so many events are stored, and drive it."""
+        place = self.places[room.id] = Place(room, events=events)
         place.wind(time.monotonic())
         place.task = asyncio.create_task(self._drive(place), name=f"table {room.id}")
         return place

@@ -330,15 +330,15 @@ def _frames(table: str, events: Sequence[Event], after: int) -> Iterator[dict[st
     room = Room.from_events(table, events[:1])
     n = 0
     for event in events[1:]:
-        steps: list[tuple[str | None, int | None, Event]] = []
+        steps: list[tuple[int | None, Event]] = []
         if event["kind"] == "played":
             assert room.game is not None
-            steps = [("", room.game.seat, {"kind": "played", "actions": [action]}) for action in event["actions"]]
+            steps = [(room.game.seat, {"kind": "played", "actions": [action]}) for action in event["actions"]]
         elif event["kind"] in ("began", "dealt"):
-            steps = [(None, None, event)]
+            steps = [(None, event)]
         else:
             room.apply(event)
-        for _, seat, step in steps:
+        for seat, step in steps:
             room.apply(step)
             assert room.game is not None
             if n > after:

@@ -21,8 +21,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.types import Message as ASGIMessage
 
 from table import ratings, study
-from table.hall import Guest, Hall, Place
+from table.hall import Hall
 from table.line import Allowance, Line, TooSlow
+from table.place import Guest, Place
 from table.refused import Refused
 from table.store import Person
 
